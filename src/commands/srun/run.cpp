@@ -1,0 +1,12 @@
+#include "slurm_shim/commands/srun.h"
+
+namespace shim::commands {
+
+cli::OptionTable srun_options() { return {}; }
+
+int run_srun(context::Context& ctx, const std::vector<std::string>&) {
+  ctx.error("under construction");
+  return 1;
+}
+
+} // namespace shim::commands
