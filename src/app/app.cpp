@@ -1,17 +1,17 @@
 #include "slurm_shim/app/app.h"
 
+#include "commands.h"
+
+#include "slurm_shim/posix/fd_sink.h"
+#include "slurm_shim/posix/files.h"
+
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <exception>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <fmt/core.h>
-
-#include "slurm_shim/posix/fd_sink.h"
-#include "slurm_shim/posix/files.h"
-
-#include "commands.h"
 
 extern char** environ;
 
@@ -32,7 +32,8 @@ int root_help(context::Context& ctx) {
 
 int root_version(context::Context& ctx) {
   const auto slurm = context::version_text(ctx);
-  ctx.out.write(fmt::format("slurm-shim {} ({})\n", SHIM_VERSION, slurm.substr(0, slurm.size() - 1)));
+  ctx.out.write(
+      fmt::format("slurm-shim {} ({})\n", SHIM_VERSION, slurm.substr(0, slurm.size() - 1)));
   return 0;
 }
 
@@ -55,7 +56,12 @@ int run_in_context(const Command* command, std::span<char* const> args) {
   posix::SystemClock clock;
   context::Context ctx{
       std::string(command != nullptr && command->kind == Kind::user ? command->name : k_root),
-      EnvList::from_envp(environ), out, err, runner, clock, {}};
+      EnvList::from_envp(environ),
+      out,
+      err,
+      runner,
+      clock,
+      {}};
   int code = 1;
   try {
     if (command == nullptr)

@@ -1,7 +1,6 @@
 #include "commands.h"
 
-#include <algorithm>
-#include <array>
+#include "links.h"
 
 #include "slurm_shim/batchexec/batch_exec.h"
 #include "slurm_shim/commands/admin.h"
@@ -14,7 +13,8 @@
 #include "slurm_shim/posix/files.h"
 #include "slurm_shim/stepper/stepper.h"
 
-#include "links.h"
+#include <algorithm>
+#include <array>
 
 namespace shim::app {
 
@@ -25,36 +25,93 @@ int run_install_with_links(context::Context& ctx, const std::vector<std::string>
 }
 
 constexpr std::array k_commands{
-    Command{"batch-exec", "", Kind::internal, "supervises a batch script", nullptr, nullptr,
+    Command{"batch-exec",
+            "",
+            Kind::internal,
+            "supervises a batch script",
+            nullptr,
+            nullptr,
             batchexec::batch_exec_main},
-    Command{"env", "slurm-shim-env", Kind::admin, "fabricates a job's SLURM_* environment (PE hook)",
-            nullptr, commands::run_env, nullptr},
-    Command{"install", "", Kind::admin, "wires the shim into a Grid Engine cluster", nullptr,
-            run_install_with_links, nullptr},
-    Command{"links", "", Kind::admin, "lists the command links, or makes them", nullptr, run_links,
+    Command{"env",
+            "slurm-shim-env",
+            Kind::admin,
+            "fabricates a job's SLURM_* environment (PE hook)",
+            nullptr,
+            commands::run_env,
             nullptr},
-    Command{"rank-exec", "", Kind::internal, "starts one rank", nullptr, nullptr,
+    Command{"install",
+            "",
+            Kind::admin,
+            "wires the shim into a Grid Engine cluster",
+            nullptr,
+            run_install_with_links,
+            nullptr},
+    Command{"links",
+            "",
+            Kind::admin,
+            "lists the command links, or makes them",
+            nullptr,
+            run_links,
+            nullptr},
+    Command{"rank-exec",
+            "",
+            Kind::internal,
+            "starts one rank",
+            nullptr,
+            nullptr,
             stepper::rank_exec_main},
-    Command{"sbatch", "sbatch", Kind::user, "submits a batch script", commands::sbatch_options,
-            commands::run_sbatch, nullptr},
-    Command{"scancel", "scancel", Kind::user, "ends or signals jobs", commands::scancel_options,
-            commands::run_scancel, nullptr},
-    Command{"scontrol", "scontrol", Kind::user, "shows and controls jobs, nodes and host lists",
-            commands::scontrol_options, commands::run_scontrol, nullptr},
-    Command{"squeue", "squeue", Kind::user, "shows the queue", commands::squeue_options,
-            commands::run_squeue, nullptr},
-    Command{"srun", "srun", Kind::user, "launches the tasks of a step", commands::srun_options,
-            commands::run_srun, nullptr},
-    Command{"stepper", "slurm-shim-stepper", Kind::internal, "runs one host's ranks of a step",
-            nullptr, nullptr, stepper::stepper_main},
+    Command{"sbatch",
+            "sbatch",
+            Kind::user,
+            "submits a batch script",
+            commands::sbatch_options,
+            commands::run_sbatch,
+            nullptr},
+    Command{"scancel",
+            "scancel",
+            Kind::user,
+            "ends or signals jobs",
+            commands::scancel_options,
+            commands::run_scancel,
+            nullptr},
+    Command{"scontrol",
+            "scontrol",
+            Kind::user,
+            "shows and controls jobs, nodes and host lists",
+            commands::scontrol_options,
+            commands::run_scontrol,
+            nullptr},
+    Command{"squeue",
+            "squeue",
+            Kind::user,
+            "shows the queue",
+            commands::squeue_options,
+            commands::run_squeue,
+            nullptr},
+    Command{"srun",
+            "srun",
+            Kind::user,
+            "launches the tasks of a step",
+            commands::srun_options,
+            commands::run_srun,
+            nullptr},
+    Command{"stepper",
+            "slurm-shim-stepper",
+            Kind::internal,
+            "runs one host's ranks of a step",
+            nullptr,
+            nullptr,
+            stepper::stepper_main},
 };
-static_assert(std::is_sorted(k_commands.begin(), k_commands.end(), [](const auto& a, const auto& b) {
-  return a.name < b.name;
-}));
+static_assert(std::is_sorted(k_commands.begin(),
+                             k_commands.end(),
+                             [](const auto& a, const auto& b) { return a.name < b.name; }));
 
 } // namespace
 
-std::span<const Command> commands() { return k_commands; }
+std::span<const Command> commands() {
+  return k_commands;
+}
 
 const Command* find_command(std::string_view name) {
   for (const auto& command : k_commands)

@@ -1,10 +1,10 @@
 #include "links.h"
 
+#include "commands.h"
+
 #include <cerrno>
 
 #include <unistd.h>
-
-#include "commands.h"
 
 namespace shim::app {
 

@@ -9,8 +9,7 @@ EnvList::EnvList(std::vector<std::string> entries) {
   std::unordered_map<std::string, std::size_t> position;
   for (auto& entry : entries) {
     if (entry.find('=') == std::string::npos) continue;
-    const auto [it, is_new] =
-        position.try_emplace(std::string(name_of(entry)), m_entries.size());
+    const auto [it, is_new] = position.try_emplace(std::string(name_of(entry)), m_entries.size());
     if (is_new)
       m_entries.push_back(std::move(entry));
     else
@@ -45,9 +44,8 @@ void EnvList::set(std::string_view name, std::string_view value) {
 
 void EnvList::set_entry(std::string entry) {
   const auto name = name_of(entry);
-  const auto it = std::find_if(m_entries.begin(), m_entries.end(), [&](const std::string& e) {
-    return name_of(e) == name;
-  });
+  const auto it = std::find_if(
+      m_entries.begin(), m_entries.end(), [&](const std::string& e) { return name_of(e) == name; });
   if (it != m_entries.end())
     *it = std::move(entry);
   else

@@ -24,7 +24,7 @@ public:
   [[nodiscard]] bool has(std::string_view name) const { return get(name).has_value(); }
 
   void set(std::string_view name, std::string_view value); // in place, else appended
-  void set_entry(std::string entry);                        // "NAME=VALUE"
+  void set_entry(std::string entry);                       // "NAME=VALUE"
   void unset(std::string_view name);
   template <class Predicate> void unset_if(Predicate&& matches_name) {
     std::erase_if(m_entries, [&](const std::string& e) { return matches_name(name_of(e)); });

@@ -2,11 +2,11 @@
 // Expected failures as values. Owns Error and Result; refuses to know about processes, files or
 // messages of a particular command. Everybody uses it. Conventions: docs/conventions.md "Errors".
 
+#include <tl/expected.hpp>
+
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <tl/expected.hpp>
 
 namespace shim {
 
@@ -34,9 +34,8 @@ struct Error {
 
 template <class T> using Result = tl::expected<T, Error>;
 
-[[nodiscard]] inline tl::unexpected<Error> fail(ErrorKind kind,
-                                                std::string message,
-                                                int exit_code = 1) {
+[[nodiscard]] inline tl::unexpected<Error>
+fail(ErrorKind kind, std::string message, int exit_code = 1) {
   return tl::unexpected<Error>(Error{kind, std::move(message), exit_code});
 }
 

@@ -2,16 +2,16 @@
 // What every command is given: its environment, streams, clock, runner and the loaded config. Built
 // once by app, passed by reference; nothing in it is global. docs/architecture.md section 3.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "slurm_shim/base/env_list.h"
 #include "slurm_shim/base/result.h"
 #include "slurm_shim/base/sink.h"
 #include "slurm_shim/config/config.h"
 #include "slurm_shim/posix/clock.h"
 #include "slurm_shim/posix/runner.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace shim::context {
 
@@ -40,8 +40,8 @@ struct Context {
 // On failure the error says file, line and key path; the caller exits 1 (spec commands 0).
 [[nodiscard]] Result<void> load_config(Context& ctx);
 
-// What `<command> --version` prints: "slurm <compat_version>\n" (decision 25a). Reads the config for
-// compat_version and falls back to the built-in one when that is broken: a version never fails.
+// What `<command> --version` prints: "slurm <compat_version>\n" (decision 25a). Reads the config
+// for compat_version and falls back to the built-in one when that is broken: a version never fails.
 [[nodiscard]] std::string version_text(const Context& ctx);
 
 } // namespace shim::context

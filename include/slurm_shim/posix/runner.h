@@ -3,14 +3,14 @@
 // Runner from the Context. A non-zero exit is data; not being able to start the tool, or a timeout,
 // is an Error of kind unavailable (spec ge-commands 1).
 
+#include "slurm_shim/base/env_list.h"
+#include "slurm_shim/base/result.h"
+
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "slurm_shim/base/env_list.h"
-#include "slurm_shim/base/result.h"
 
 namespace shim::posix {
 
@@ -20,7 +20,7 @@ struct RunRequest {
   std::string input;             // stdin; empty: /dev/null
   std::chrono::milliseconds timeout{0}; // 0: none. Past it the child's process group is killed
   std::size_t output_limit = std::size_t{256} << 20; // per stream; more is an error
-  std::string chdir;             // working directory of the child; empty: ours
+  std::string chdir;                                 // working directory of the child; empty: ours
 };
 
 struct Output {
