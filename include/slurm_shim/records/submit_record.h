@@ -2,12 +2,12 @@
 // The submit record (SLURM_SHIM_REQ): what sbatch was asked for, as it travels to the PE hook.
 // Format `v1;key=value;...`. Spec job-files 2, keys sbatch-translate 10. Pure.
 
+#include "slurm_shim/base/result.h"
+
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "slurm_shim/base/result.h"
 
 namespace shim::records {
 
