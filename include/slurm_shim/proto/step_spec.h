@@ -3,12 +3,12 @@
 // routing envelope of the stepper's argv. Spec protocol 3, 4, 7.2, 7.3. JSON stays the payload
 // format; strings that are not UTF-8 travel as {"b64": "..."}.
 
+#include "slurm_shim/base/result.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "slurm_shim/base/result.h"
 
 namespace shim::proto {
 
@@ -18,7 +18,7 @@ struct RankSpec {
   int node_id = 0; // step node index
   std::string cpuset;
   std::vector<int> gpus;
-  std::vector<std::string> env_delta; // layer 3, KEY=VALUE
+  std::vector<std::string> env_delta;   // layer 3, KEY=VALUE
   std::string stdout_file, stderr_file; // expanded absolute path; "" = over the channel
 };
 
@@ -29,9 +29,9 @@ struct StepSpec {
   bool chdir_explicit = false; // -D was given: a failing chdir fails the task
   bool label = false;
   bool unbuffered = false;
-  bool open_append = false;    // --open-mode=append
+  bool open_append = false; // --open-mode=append
   bool export_none = false;
-  std::string gpu_env_var;     // CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ""
+  std::string gpu_env_var; // CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ""
   std::int64_t kill_wait_ms = 30000;
   std::vector<RankSpec> ranks; // this host only
 };
