@@ -9,5 +9,7 @@ inline constexpr int k_exit_usage = 255;     // Slurm's option parser refused
 inline constexpr int k_exit_not_found = 2;   // a rank's program does not exist
 inline constexpr int k_exit_permission = 13; // a rank's program may not be executed
 inline constexpr int k_exit_access = 210;    // scancel: another user's job
-[[nodiscard]] constexpr int signal_exit(int signal_number) { return 128 + signal_number; }
+[[nodiscard]] constexpr int signal_exit(int signal_number) {
+  return 128 + signal_number;
+}
 } // namespace shim::slurm

@@ -1,23 +1,37 @@
 #pragma once
-// Slurm's host lists: node[001-003,007], several bracket groups, both directions. Pure.
-// Spec placement 4 (and vectors/02 for scontrol's dialect).
+// Slurm's host lists: node[001-003,007], several bracket groups, both directions. Two dialects: the
+// strict one of the shim's own variables and options, and the forgiving one that `scontrol show
+// hostnames|hostlist|hostlistsorted` and scancel have. Pure. Spec placement 4; vectors/02.
+
+#include "slurm_shim/base/result.h"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "slurm_shim/base/result.h"
-
 namespace shim::slurm {
 
 inline constexpr std::size_t k_max_hosts = 65536;
 
-// Keeps order and duplicates. Error: ErrorKind::malformed, "invalid hostlist: <reason>".
+// Keeps order and duplicates; groups vary fastest at the right. At most k_max_hosts names. Error:
+// ErrorKind::malformed, "invalid hostlist: <reason>".
 [[nodiscard]] Result<std::vector<std::string>> expand_hostlist(std::string_view text);
-// Keeps order, never sorts; a single host is never bracketed.
+// Keeps order, never sorts; a single host is never bracketed. Neighbours merge into a range only
+// when they have equally many digits: n[8-9,10].
 [[nodiscard]] std::string compress_hostlist(const std::vector<std::string>& hosts);
 // Natural order: prefix, suffix, value, width, name.
 void sort_hosts(std::vector<std::string>& hosts);
+
+// Slurm's own dialect (vectors/02). Commas, blanks, tabs and line feeds outside brackets separate;
+// empty parts are skipped; nothing may follow the last bracket. Error (usage, exit 1): message is
+// Slurm's first line "_parse_single_range: Invalid range: `a-c'" (or "Too many hosts in range"),
+// printed with the command's prefix, and empty when Slurm prints no such line; the caller adds its
+// own "Invalid hostlist: <text>".
+[[nodiscard]] Result<std::vector<std::string>> slurm_expand_hostlist(std::string_view text);
+// As `show hostlist`: the last number of a name counts, n8..n11 -> n[8-11].
+[[nodiscard]] std::string slurm_compress_hostlist(const std::vector<std::string>& hosts);
+// As `show hostlistsorted` orders before it compresses.
+void slurm_sort_hosts(std::vector<std::string>& hosts);
 
 } // namespace shim::slurm

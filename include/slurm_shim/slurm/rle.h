@@ -1,11 +1,11 @@
 #pragma once
 // Slurm's run-length form of per-node counts: 8(x3),4. Pure. Spec placement 5.
 
+#include "slurm_shim/base/result.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "slurm_shim/base/result.h"
 
 namespace shim::slurm {
 [[nodiscard]] std::string compress_counts(const std::vector<int>& counts);

@@ -1,0 +1,45 @@
+#pragma once
+// Lists of countable things: --gres, --gpus*, --licenses, and --gpu-bind. Only the form is checked;
+// what exists on the cluster is the caller's question. Pure. vectors/03 geo.09x-131
+
+#include "slurm_shim/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shim::slurm {
+
+struct Gres {
+  std::string name; // "gpu"
+  std::string type; // "a100" or ""
+  std::uint64_t count = 1;
+  bool operator==(const Gres&) const = default;
+};
+
+// --gres: name[:type][:count],...; "none" gives an empty list; a leading "gres:" of a TRES form is
+// dropped. A last part that is no number is a type. Error (refused, exit 1): "Invalid generic
+// resource (gres) specification".
+[[nodiscard]] Result<std::vector<Gres>> parse_gres(std::string_view text);
+// --gpus, --gpus-per-node, --gpus-per-task, --gpus-per-socket: [type:]count,... as Gres named
+// "gpu".
+[[nodiscard]] Result<std::vector<Gres>> parse_gpus(std::string_view text);
+[[nodiscard]] std::uint64_t total_count(const std::vector<Gres>& list);
+// "gres:gpu:a100:2,gres:gpu:1": the TRES form that scontrol shows.
+[[nodiscard]] std::string format_tres(const std::vector<Gres>& list);
+
+// --gpu-bind: [verbose,]{closest|none|per_task:<n>|single:<n>|map_gpu:..|mask_gpu:..}. Error
+// (usage, exit 255): "Invalid --gpu-bind argument: gpu:bogus".
+[[nodiscard]] Result<void> check_gpu_bind(std::string_view text);
+
+struct License {
+  std::string name; // may carry "@server"
+  int count = 1;
+  bool operator==(const License&) const = default;
+};
+// -L name[:count],name[:count] (also ';'). Error (refused, exit 1): "Batch job submission failed:
+// Invalid license specification".
+[[nodiscard]] Result<std::vector<License>> parse_licenses(std::string_view text);
+
+} // namespace shim::slurm
