@@ -18,16 +18,17 @@ enum class Arity : std::uint8_t { none, required, optional };
 enum class Support : std::uint8_t { full, approximate, accepted, later, rejected };
 
 struct Option {
-  std::string_view name;      // long name without dashes; unique in its table
-  char letter = 0;            // short form; 0 = none
+  std::string_view name; // long name without dashes; unique in its table
+  char letter = 0;       // short form; 0 = none
   Arity arity = Arity::none;
-  std::string_view metavar;   // "n", "path"; "" for Arity::none
+  std::string_view metavar{}; // "n", "path"; "" for Arity::none
   Support support = Support::full;
-  std::string_view env;       // input variable(s), comma-separated: "SBATCH_PARTITION"
-  std::string_view maps_to;   // what it becomes: "qsub -q", "" = nothing
-  std::string_view help;      // one line
-  std::string_view note;      // limits; also the text of the warning
-  bool hidden = false;        // parses, not shown in --help
+  std::string_view env{};      // input variable(s), comma-separated: "SBATCH_PARTITION"
+  std::string_view maps_to{};  // what it becomes: "qsub -q", "" = nothing
+  std::string_view help{};     // one line
+  std::string_view note{};     // limits; also the text of the warning
+  bool hidden = false;         // parses, not shown in --help
+  std::string_view alias_of{}; // another spelling of that row: Given::option is the row meant
 };
 
 using OptionTable = std::span<const Option>;

@@ -3,14 +3,14 @@
 // --opt=value, --opt value, -Xvalue, -X value, clusters of letters, unique abbreviations, optional
 // values only when attached, `--`, stop at the first positional word. Messages are getopt's.
 
+#include "slurm_shim/base/result.h"
+#include "slurm_shim/cli/option.h"
+
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "slurm_shim/base/result.h"
-#include "slurm_shim/cli/option.h"
 
 namespace shim::cli {
 
@@ -28,8 +28,8 @@ struct Given {
 };
 
 struct Parsed {
-  std::vector<Given> given;       // in order of appearance; the last one of an option wins
-  std::vector<std::string> rest;  // from the first positional word on
+  std::vector<Given> given;         // in order of appearance; the last one of an option wins
+  std::vector<std::string> rest;    // from the first positional word on
   std::vector<std::string> ignored; // unknown `--x=v` / `--x` words taken as site plugin options
 
   [[nodiscard]] const Given* last(std::string_view long_name) const;
@@ -37,14 +37,17 @@ struct Parsed {
 };
 
 struct ParseRules {
-  std::string command;              // message prefix, "sbatch"
+  std::string command;                // message prefix, "sbatch"
   bool tolerate_unknown_long = false; // decision 21: `--x` and `--x=v` are kept in `ignored`
+  bool permute = false; // options are found after positional words too (squeue, scancel, scontrol)
+  bool try_line = true; // the second line `Try "sbatch --help" for more information`
 };
 
 // Error (usage, exit code by the caller's convention) with getopt's text, for example
-// "sbatch: unrecognized option '--nope'", already complete: print it as it is.
-[[nodiscard]] Result<Parsed> parse(OptionTable table,
-                                   const std::vector<std::string>& words,
-                                   const ParseRules& rules);
+// "sbatch: unrecognized option '--nope'" and the Try line, already complete but for the last line
+// feed: `ctx.say(error.message + "\n")`. With tolerate_unknown_long an unknown `--x` that a plain
+// word follows is refused, since nobody can tell whether the word is its value.
+[[nodiscard]] Result<Parsed>
+parse(OptionTable table, const std::vector<std::string>& words, const ParseRules& rules);
 
 } // namespace shim::cli

@@ -26,9 +26,9 @@ public:
 
   struct Call {
     std::string tool;
-    std::vector<std::string> args;
-    std::string input;                    // stdin
-    std::vector<std::string> extra_env;   // NAME=VALUE added for this call
+    std::vector<std::string> args{};
+    std::string input{};                  // stdin
+    std::vector<std::string> extra_env{}; // NAME=VALUE added for this call
     std::chrono::milliseconds timeout{0}; // 0: the default of this object
   };
   // Exit status and both streams; Error (unavailable) only when it could not be run in time.
