@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include "slurm_shim/posix/fd.h"
 #include "slurm_shim/posix/fd_sink.h"
 #include "slurm_shim/posix/files.h"
 
@@ -82,6 +83,7 @@ int run_in_context(const Command* command, std::span<char* const> args) {
 } // namespace
 
 int run(int argc, char** argv) {
+  posix::ensure_standard_fds();
   std::span<char* const> args(argv, static_cast<std::size_t>(argc < 0 ? 0 : argc));
   const std::string_view called = args.empty() ? k_root : posix::base_name(args[0]);
   if (!args.empty()) args = args.subspan(1);

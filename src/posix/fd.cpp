@@ -36,8 +36,7 @@ Result<Fd> open_file(const std::string& path, int flags, unsigned mode) {
 
 Result<void> set_nonblocking(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
-  if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
-    return fail_errno("fcntl", errno);
+  if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return fail_errno("fcntl", errno);
   return {};
 }
 
@@ -51,6 +50,14 @@ int write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
+}
+
+void ensure_standard_fds() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+        // The lowest free number is `fd` itself, and it is to be inherited: no O_CLOEXEC.
+        [[maybe_unused]]
+      const int opened = ::open("/dev/null", O_RDWR); // NOLINT
 }
 
 } // namespace shim::posix

@@ -2,10 +2,10 @@
 // Owned file descriptors. Every descriptor is close-on-exec from its creation; what a child is to
 // have is handed over explicitly by posix/spawn.
 
+#include "slurm_shim/base/result.h"
+
 #include <string>
 #include <utility>
-
-#include "slurm_shim/base/result.h"
 
 namespace shim::posix {
 
@@ -43,5 +43,8 @@ struct Pipe {
 [[nodiscard]] Result<void> set_nonblocking(int fd);
 // Writes all bytes of a blocking descriptor, restarting after EINTR; 0 or errno.
 [[nodiscard]] int write_all(int fd, std::string_view bytes);
+
+// Opens /dev/null on whichever of 0, 1, 2 is closed, so that no file or socket of ours lands there.
+void ensure_standard_fds();
 
 } // namespace shim::posix
