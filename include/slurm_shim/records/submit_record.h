@@ -14,6 +14,24 @@ namespace shim::records {
 inline constexpr std::size_t k_max_variable_bytes = 8000; // Grid Engine cuts at 9,995
 
 // Keys are [a-z]+; values any bytes. Typed access is the reader's business.
+// What sbatch writes (absent = not asked, unless noted):
+//   tok dir env rec kw      as job-files 2 says
+//   nodes                   hosts, when the number is fixed at submit (given or implied)
+//   ntasks                  only when -n, --ntasks-per-node or --ntasks-per-gpu was given (the job
+//                           has SLURM_NTASKS then, decision 18); effective value
+//   tpn                     tasks on each host in rank order, "2" = the same on all, or "2,2,1";
+//                           present whenever `nodes` is; layout = exact | ceil | any
+//   npn cpt                 --ntasks-per-node and -c as given
+//   name part acct qos comment mail begin excl   as given (name: the one Slurm shows, always)
+//   gpus gpn gpt gbind gtype                     GPU counts: total, per node, per task
+//   mem memper              MiB and node | cpu | gpu
+//   time sig                minutes in force (absent: no limit); USR2@90, USR2@90B (B:)
+//   array                   indices and throttle, "0-9:3,20%2"; slurm::native_range tells whether
+//                           the engine's task numbers are the indices, else they are 1..n
+//   dep                     "afterok:12,afterany:13"
+//   out in openmode         always; err only when stdout does not take it along; a | t
+//   export requeue sdir shost script cmd         cmd: Slurm's Command=
+//   dist hint nice tres excnodes reqnodes        for scontrol and the environment
 class SubmitRecord {
 public:
   void set(std::string_view key, std::string_view value) { m_values[std::string(key)] = value; }
