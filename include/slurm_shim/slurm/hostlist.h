@@ -14,7 +14,8 @@ namespace shim::slurm {
 
 inline constexpr std::size_t k_max_hosts = 65536;
 
-// Keeps order and duplicates; groups vary fastest at the right. At most k_max_hosts names. Error:
+// Keeps order and duplicates. The last group varies fastest, then the first, the second, ...
+// (Slurm's order). At most k_max_hosts names. Error:
 // ErrorKind::malformed, "invalid hostlist: <reason>".
 [[nodiscard]] Result<std::vector<std::string>> expand_hostlist(std::string_view text);
 // Keeps order, never sorts; a single host is never bracketed. Neighbours merge into a range only
@@ -23,15 +24,16 @@ inline constexpr std::size_t k_max_hosts = 65536;
 // Natural order: prefix, suffix, value, width, name.
 void sort_hosts(std::vector<std::string>& hosts);
 
-// Slurm's own dialect (vectors/02). Commas, blanks, tabs and line feeds outside brackets separate;
-// empty parts are skipped; nothing may follow the last bracket. Error (usage, exit 1): message is
-// Slurm's first line "_parse_single_range: Invalid range: `a-c'" (or "Too many hosts in range"),
-// printed with the command's prefix, and empty when Slurm prints no such line; the caller adds its
-// own "Invalid hostlist: <text>".
+// Slurm's own dialect (vectors/02). Commas, blanks and tabs outside brackets separate; empty parts
+// are skipped; nothing may follow the last bracket. Error (usage, exit 1): the message is Slurm's
+// first line "_parse_single_range: Invalid range: `a-c'" (or "Too many hosts in range"), which goes
+// out with the command's prefix, or "" when Slurm prints none; the caller adds its own second line
+// ("Invalid hostlist: <text>", "Invalid job id <text>").
 [[nodiscard]] Result<std::vector<std::string>> slurm_expand_hostlist(std::string_view text);
-// As `show hostlist`: the last number of a name counts, n8..n11 -> n[8-11].
-[[nodiscard]] std::string slurm_compress_hostlist(const std::vector<std::string>& hosts);
-// As `show hostlistsorted` orders before it compresses.
-void slurm_sort_hosts(std::vector<std::string>& hosts);
+// What `show hostlist` prints: order kept, digits at the end of a name count, n8,n9,n10 -> n[8-10].
+// Errors as above.
+[[nodiscard]] Result<std::string> slurm_compress_hostlist(std::string_view text);
+// What `show hostlistsorted` prints: sorted, neighbours joined, duplicates kept.
+[[nodiscard]] Result<std::string> slurm_sorted_hostlist(std::string_view text);
 
 } // namespace shim::slurm
