@@ -1,14 +1,15 @@
 #include "slurm_shim/posix/files.h"
 
-#include <cerrno>
+#include "slurm_shim/base/assert.h"
+
 #include <climits>
+
+#include <cerrno>
 
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "slurm_shim/base/assert.h"
 
 namespace shim::posix {
 
@@ -44,10 +45,9 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return read_and_name(fd, path, limit);
 }
 
-Result<Fd> open_trusted(const std::string& path) {
-  TRY_ASSIGN(auto fd, open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+Result<void> check_trusted(int fd, const std::string& path) {
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return fail_errno(path, errno);
+  if (::fstat(fd, &info) != 0) return fail_errno(path, errno);
   const char* reason = nullptr;
   if (!S_ISREG(info.st_mode))
     reason = "not a regular file";
@@ -56,6 +56,12 @@ Result<Fd> open_trusted(const std::string& path) {
   else if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     reason = "writable by others";
   if (reason != nullptr) return fail(ErrorKind::refused, path + ": " + reason);
+  return {};
+}
+
+Result<Fd> open_trusted(const std::string& path) {
+  TRY_ASSIGN(auto fd, open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  TRY(check_trusted(fd.get(), path));
   return fd;
 }
 
@@ -65,8 +71,8 @@ Result<std::string> read_trusted(const std::string& path, std::size_t limit) {
 }
 
 Result<void> write_file_atomic(const std::string& path, std::string_view bytes, unsigned mode) {
-  const std::string temporary = dir_name(path) + "/." + std::string(base_name(path)) + "." +
-                                std::to_string(::getpid());
+  const std::string temporary =
+      dir_name(path) + "/." + std::string(base_name(path)) + "." + std::to_string(::getpid());
   const auto give_up = [&](std::string_view what, int error_number) {
     ::unlink(temporary.c_str());
     return fail_errno(what, error_number);

@@ -2,13 +2,13 @@
 // Whole files with bounds and with suspicion: bounded reads, writes by rename, and the checks that
 // decide whether a file of the user's may be trusted (spec job-files 1: "foreign").
 
+#include "slurm_shim/base/result.h"
+#include "slurm_shim/posix/fd.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "slurm_shim/base/result.h"
-#include "slurm_shim/posix/fd.h"
 
 namespace shim::posix {
 
@@ -22,13 +22,14 @@ inline constexpr std::size_t k_max_file_bytes = std::size_t{64} << 20;
 // open(O_NOFOLLOW) and fstat: regular, owner is the effective uid, not writable by group or other.
 // ErrorKind::not_found when missing, refused ("foreign") when a check fails.
 [[nodiscard]] Result<Fd> open_trusted(const std::string& path);
+// The checks alone, for a descriptor opened with O_NOFOLLOW in another way; `path` names it.
+[[nodiscard]] Result<void> check_trusted(int fd, const std::string& path);
 [[nodiscard]] Result<std::string> read_trusted(const std::string& path,
                                                std::size_t limit = k_max_file_bytes);
 
 // `.<name>.<pid>` beside the target, fsync, rename. `mode` whatever the umask.
-[[nodiscard]] Result<void> write_file_atomic(const std::string& path,
-                                             std::string_view bytes,
-                                             unsigned mode = 0600);
+[[nodiscard]] Result<void>
+write_file_atomic(const std::string& path, std::string_view bytes, unsigned mode = 0600);
 // mkdir -p; new directories get `mode`; fine when it is there already.
 [[nodiscard]] Result<void> make_directories(const std::string& path, unsigned mode = 0700);
 // One write(2) on an O_APPEND descriptor of a file created 0600 when missing.

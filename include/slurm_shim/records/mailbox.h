@@ -46,8 +46,9 @@ await_answer(const StatePaths& state,
              std::chrono::milliseconds patience = std::chrono::milliseconds{5000});
 
 struct ReceivedRequest {
+  std::string id;                     // "" when the line shows none
   std::optional<MailRequest> request; // nothing: a line that does not parse
-  std::string line;                   // as it came, cut to 512 bytes
+  std::string problem;                // why not
 };
 
 // The supervisor's side. The file is opened anew for each look, as network file systems need it.
