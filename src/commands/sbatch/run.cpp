@@ -2,8 +2,6 @@
 
 namespace shim::commands {
 
-cli::OptionTable sbatch_options() { return {}; }
-
 int run_sbatch(context::Context& ctx, const std::vector<std::string>&) {
   ctx.error("under construction");
   return 1;
