@@ -2,6 +2,7 @@
 
 #include "slurm_shim/base/env_list.h"
 #include "slurm_shim/base/strings.h"
+#include "slurm_shim/posix/signals.h"
 
 #include <array>
 #include <cerrno>
@@ -91,16 +92,6 @@ SHIM_CHILD_SIDE bool place_descriptors(const SpawnRequest& request) {
   return true;
 }
 
-SHIM_CHILD_SIDE void default_signals() {
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number)
-    ::sigaction(number, &action, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 // As execvp does: the next candidate after "not there" and "may not", and "may not" wins at the
 // end.
 SHIM_CHILD_SIDE int execute(const ChildPlan& plan) {
@@ -150,7 +141,7 @@ SHIM_CHILD_SIDE int child_main(void* argument) {
   if (!request.chdir.empty() && ::chdir(request.chdir.c_str()) != 0)
     give_up(plan, Stage::chdir, errno);
   if (plan.pid_slot != nullptr) fill_pid_slot(plan.pid_slot);
-  default_signals();
+  reset_signals();
   give_up(plan, Stage::exec, execute(plan));
 }
 

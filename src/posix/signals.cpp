@@ -1,0 +1,51 @@
+#include "slurm_shim/posix/signals.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace shim::posix {
+
+void reset_signals() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number)
+    ::sigaction(number, &action, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void ignore_signals(std::initializer_list<int> numbers) {
+  for (const int number : numbers)
+    ::signal(number, SIG_IGN);
+}
+
+Result<Fd> block_into_signalfd(std::initializer_list<int> numbers) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : numbers)
+    ::sigaddset(&set, number);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return fail_errno("signalfd", errno);
+  return fd;
+}
+
+int take_signal(int signal_fd) {
+  signalfd_siginfo info{};
+  const auto got = ::read(signal_fd, &info, sizeof info);
+  return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+Result<Fd> open_pidfd(pid_t pid) {
+  // glibc has a wrapper only from 2.36 on, and its header is C alone there.
+  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!fd) return fail_errno("pidfd_open", errno);
+  return fd;
+}
+
+} // namespace shim::posix
