@@ -138,16 +138,17 @@ StepSpecEncoder::StepSpecEncoder(const StepSpec& common) {
                              {"export_none", common.export_none},
                              {"gpu_env_var", text_to_json(common.gpu_env_var)},
                              {"kill_wait_ms", common.kill_wait_ms}};
-  m_head = head.dump();
-  m_head.back() = ',';
-  m_head += "\"ranks\":";
+  auto text = head.dump();
+  text.back() = ',';
+  text += "\"ranks\":";
+  m_head = std::make_shared<const std::string>(std::move(text));
 }
 
-std::string StepSpecEncoder::with_ranks(const std::vector<RankSpec>& ranks) const {
+std::string StepSpecEncoder::tail(const std::vector<RankSpec>& ranks) const {
   auto array = ordered_json::array();
   for (const auto& rank : ranks)
     array.push_back(rank_to_json(rank));
-  return m_head + array.dump() + '}';
+  return array.dump() + '}';
 }
 
 Result<StepSpec> decode_step_spec(std::string_view json_text) {

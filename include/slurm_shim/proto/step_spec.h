@@ -6,6 +6,7 @@
 #include "slurm_shim/base/result.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,10 +50,15 @@ struct Envelope {
 class StepSpecEncoder {
 public:
   explicit StepSpecEncoder(const StepSpec& common); // common.ranks is ignored
-  [[nodiscard]] std::string with_ranks(const std::vector<RankSpec>& ranks) const;
+  [[nodiscard]] std::string with_ranks(const std::vector<RankSpec>& ranks) const {
+    return *m_head + tail(ranks);
+  }
+  // The same in two parts, for a channel that shares the first among all hosts.
+  [[nodiscard]] const std::shared_ptr<const std::string>& head() const { return m_head; }
+  [[nodiscard]] std::string tail(const std::vector<RankSpec>& ranks) const;
 
 private:
-  std::string m_head; // up to and including `"ranks":`
+  std::shared_ptr<const std::string> m_head; // up to and including `"ranks":`
 };
 
 [[nodiscard]] Result<StepSpec> decode_step_spec(std::string_view json);
