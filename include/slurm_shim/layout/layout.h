@@ -3,13 +3,14 @@
 // scontrol on the master host; and the step counter beside it. Spec environment 3 and 6, job-files
 // 3 (end). Owns format and file names of the job folder's layout; knows nothing of Grid Engine.
 
+#include "slurm_shim/base/env_list.h"
+#include "slurm_shim/base/result.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "slurm_shim/base/env_list.h"
-#include "slurm_shim/base/result.h"
 
 namespace shim::layout {
 
@@ -65,8 +66,14 @@ struct Layout {
 // schema_version is refused by number. `where` names the file in messages.
 [[nodiscard]] Result<Layout> from_json(std::string_view json, const std::string& where);
 
-// Looks in $SLURM_SHIM_DIR, $TMPDIR/slurm_shim, /tmp/slurm_shim for a layout that fits JOB_ID and
-// SGE_TASK_ID of `env` and is trusted; gives layout and folder. not_found when there is none.
+inline constexpr std::string_view k_layout_file = "layout.json";
+inline constexpr std::string_view k_counter_file = "stepctr";
+
+// Looks in $SLURM_SHIM_DIR, $TMPDIR/slurm_shim, /tmp/slurm_shim for a layout that is trusted and
+// belongs to this job: its job_id is JOB_ID (else what SLURM_JOB_ID decodes to) and its
+// array_task_id SGE_TASK_ID, as far as these are set. With no job id in `env` a layout counts only
+// where SLURM_SHIM_DIR or TMPDIR point to it. not_found when there is none; a layout that is there
+// but broken, foreign or of another version is an error that names it.
 struct Found {
   Layout layout;
   std::string directory;
@@ -74,7 +81,7 @@ struct Found {
 [[nodiscard]] Result<Found> find(const EnvList& env);
 
 // Takes the next step id (0, 1, 2, ...; dense under concurrency) from <directory>/stepctr.
-// A missing file counts as -1. "corrupt step counter" when it does not hold a number.
+// A missing or empty file counts as -1. "corrupt step counter" when it does not hold a number.
 [[nodiscard]] Result<int> next_step_id(const std::string& directory);
 
 } // namespace shim::layout
