@@ -17,6 +17,7 @@ public:
   Result<Parsed> run() {
     while (m_at < m_words.size()) {
       const std::string& word = m_words[m_at];
+      m_word = m_at;
       if (word == "--") {
         ++m_at;
         break;
@@ -54,7 +55,7 @@ private:
   }
 
   void give(const Option& option, std::optional<std::string> value) {
-    m_parsed.given.push_back({&canonical(option), std::move(value), {}});
+    m_parsed.given.push_back({&canonical(option), std::move(value), {}, m_word});
   }
 
   // The option an exact name or a unique beginning means; nullptr: none. Two spellings of one
@@ -134,6 +135,7 @@ private:
   const std::vector<std::string>& m_words;
   const ParseRules& m_rules;
   std::size_t m_at = 0;
+  std::size_t m_word = 0; // the word being looked at
   Parsed m_parsed;
 };
 

@@ -25,6 +25,7 @@ struct Given {
   const Option* option = nullptr;
   std::optional<std::string> value; // nothing for Arity::none and an omitted optional value
   Origin origin;
+  std::size_t word = 0; // index of the word that named it
 };
 
 struct Parsed {
