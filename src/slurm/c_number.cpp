@@ -1,0 +1,40 @@
+#include "c_number.h"
+
+#include <limits>
+
+namespace shim::slurm {
+
+namespace {
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+} // namespace
+
+std::optional<long> take_c_number(std::string_view& text) {
+  auto rest = text;
+  while (!rest.empty() && (rest.front() == ' ' || (rest.front() >= '\t' && rest.front() <= '\r')))
+    rest.remove_prefix(1);
+  const bool negative = rest.starts_with('-');
+  if (negative || rest.starts_with('+')) rest.remove_prefix(1);
+  if (rest.empty() || !is_digit(rest.front())) return std::nullopt;
+  constexpr long top = std::numeric_limits<long>::max();
+  long value = 0;
+  for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1)) {
+    const long digit = rest.front() - '0';
+    value = value > (top - digit) / 10 ? top : value * 10 + digit;
+  }
+  text = rest;
+  return negative ? -value : value;
+}
+
+std::optional<long> take_digits(std::string_view& text, std::size_t max_digits) {
+  std::size_t count = 0;
+  long value = 0;
+  while (count < text.size() && count < max_digits && is_digit(text[count]))
+    value = value * 10 + (text[count++] - '0');
+  if (count == 0) return std::nullopt;
+  text.remove_prefix(count);
+  return value;
+}
+
+} // namespace shim::slurm
