@@ -3,7 +3,9 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace shim::posix {
@@ -58,6 +60,14 @@ void ensure_standard_fds() {
         // The lowest free number is `fd` itself, and it is to be inherited: no O_CLOEXEC.
         [[maybe_unused]]
       const int opened = ::open("/dev/null", O_RDWR); // NOLINT
+}
+
+void close_descriptors_from(int first) {
+  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0) == 0) return;
+  rlimit limit{}; // kernels before 5.9
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  for (int fd = first; static_cast<rlim_t>(fd) < limit.rlim_cur; ++fd)
+    ::close(fd);
 }
 
 } // namespace shim::posix

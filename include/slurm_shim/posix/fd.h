@@ -47,4 +47,7 @@ struct Pipe {
 // Opens /dev/null on whichever of 0, 1, 2 is closed, so that no file or socket of ours lands there.
 void ensure_standard_fds();
 
+// For a process that begins anew (a stepper, a canary): nothing of what a caller left open is kept.
+void close_descriptors_from(int first);
+
 } // namespace shim::posix

@@ -1,0 +1,150 @@
+#include "front.h"
+
+#include "slurm_shim/proto/frame.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace shim::stepper {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t k_read_bytes = 256 * 1024;
+constexpr std::size_t k_send_bytes = 256 * 1024; // enough for one send within a batch
+constexpr auto k_show_after = 100ms;             // an open line that is not labelled
+
+} // namespace
+
+void Front::read_stream(std::size_t index) {
+  auto& stream = m_streams[index];
+  if (!stream.fd) return;
+  const auto got =
+      ::read(stream.fd.get(), m_buffer.data(), std::min(k_read_bytes, m_buffer.size()));
+  if (got > 0)
+    take_output(stream, {m_buffer.data(), static_cast<std::size_t>(got)});
+  else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+    close_stream(stream);
+    check_rank(stream.rank);
+  }
+  if (m_out.size() >= k_send_bytes) flush_channel();
+}
+
+void Front::take_output(Stream& stream, std::string_view bytes) {
+  // Nobody is left who would show it; reading on keeps the writers alive.
+  if (m_channel_lost || m_ranks[stream.rank].complete) return;
+  stream.framer.feed(bytes, m_out);
+  if (!stream.framer.has_partial()) return;
+  if (m_unbuffered) {
+    stream.framer.flush(m_out);
+  } else if (!m_hold_lines) {
+    stream.show_at = Clock::now() + k_show_after;
+    if (!m_show_at) m_show_at = stream.show_at;
+  }
+}
+
+void Front::close_stream(Stream& stream) {
+  stream.fd.reset();
+  --m_ranks[stream.rank].open_streams;
+  if (!m_channel_lost && !m_ranks[stream.rank].complete) stream.framer.flush(m_out);
+}
+
+// What is in the pipes now, and the open lines; the pipes stay open for whoever holds them.
+void Front::drain_streams_of(std::size_t rank) {
+  for (auto& stream : m_streams) {
+    if (stream.rank != rank || !stream.fd || m_ranks[rank].complete) continue;
+    // A pipe holds less than this many reads; an endless writer does not keep us here.
+    for (int round = 0; round < 8; ++round) {
+      const auto got =
+          ::read(stream.fd.get(), m_buffer.data(), std::min(k_read_bytes, m_buffer.size()));
+      if (got <= 0) {
+        if (got == 0) close_stream(stream);
+        break;
+      }
+      take_output(stream, {m_buffer.data(), static_cast<std::size_t>(got)});
+    }
+    if (!m_channel_lost) stream.framer.flush(m_out);
+  }
+}
+
+void Front::show_open_lines(Clock::time_point now) {
+  m_show_at.reset();
+  for (auto& stream : m_streams) {
+    if (!stream.framer.has_partial()) continue;
+    if (stream.show_at <= now)
+      stream.framer.flush(m_out);
+    else
+      m_show_at = m_show_at ? std::min(*m_show_at, stream.show_at) : stream.show_at;
+  }
+}
+
+void Front::send_frame(proto::FrameType type, std::uint32_t rank, std::string_view payload) {
+  if (m_channel_lost) return;
+  std::string frame;
+  proto::append_frame(frame, type, 0, rank, payload);
+  m_out.append(frame);
+}
+
+void Front::flush_channel() {
+  while (!m_out.empty() && !m_channel_lost) {
+    const auto bytes = m_out.pending();
+    const auto sent =
+        ::send(m_channel.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0)
+      m_out.consume(static_cast<std::size_t>(sent));
+    else if (errno == EAGAIN)
+      return watch_writable(true);
+    else if (errno != EINTR)
+      return lose_channel();
+  }
+  watch_writable(false);
+}
+
+void Front::watch_writable(bool wanted) {
+  if (wanted == m_watch_writable || m_channel_lost) return;
+  m_watch_writable = wanted;
+  epoll_event event{};
+  event.events = EPOLLIN | (wanted ? EPOLLOUT : 0U);
+  ::epoll_ctl(m_others.get(), EPOLL_CTL_MOD, m_channel.socket.get(), &event); // id 0
+}
+
+void Front::read_channel() {
+  const int socket = m_channel.socket.get();
+  const auto kept = m_channel.stream.begin(m_buffer);
+  const auto got = ::recv(socket, m_buffer.data() + kept, m_buffer.size() - kept, MSG_DONTWAIT);
+  const int error = errno;
+  const std::string_view bytes(m_buffer.data(),
+                               kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const auto parsed = m_channel.stream.finish(bytes, [this](const proto::FrameView& frame) {
+    on_frame(frame);
+    return Result<void>{};
+  });
+  if (!parsed || got == 0 || (got < 0 && error != EAGAIN && error != EINTR)) lose_channel();
+}
+
+void Front::on_frame(const proto::FrameView& frame) {
+  switch (static_cast<proto::FrameType>(frame.header.type)) {
+  case proto::FrameType::ping: return send_frame(proto::FrameType::pong, 0, {});
+  case proto::FrameType::sig:
+    if (const auto number = proto::decode_i32(frame.payload)) signal_ranks(*number);
+    return;
+  default: return; // what a newer srun may say
+  }
+}
+
+// srun is gone: TERM, 5 s, KILL. Decision 7a keeps us alive until the ranks are gone, and the exit
+// is an orderly one.
+void Front::lose_channel() {
+  if (m_channel_lost) return;
+  m_channel_lost = true;
+  m_out.clear();
+  ::epoll_ctl(m_others.get(), EPOLL_CTL_DEL, m_channel.socket.get(), nullptr);
+  terminate();
+}
+
+} // namespace shim::stepper
