@@ -202,7 +202,7 @@ class Starter(unittest.TestCase):
             poison.flush()
             odd = {"BASH_ENV": poison.name, "ENV": poison.name, "a.b": "1", "x-y": "2",
                    "BASH_FUNC_module%%": "() {  echo \"module $*\"\n}",
-                   "IFS": ":", "CDPATH": "/", "POSIXLY_CORRECT": "",
+                   "CDPATH": "/", "POSIXLY_CORRECT": "",
                    "file": "exported", "status": "exported", "i": "exported", "files": "e",
                    "_slurm_shim_unrelated": "kept"}
             self.world.hook()
