@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Requests to a running batch job: what the supervisor does with its mailbox, the signal timer, and
+the end of steps. The steps' side is played here by their registered files.
+
+usage: mailbox_test.py BIN_DIR
+"""
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from job_world import TOK, World, write  # noqa: E402
+
+BIN = os.path.abspath(sys.argv.pop(1))
+SHIM = os.path.join(BIN, "slurm-shim")
+
+# Tells each signal that it gets; ends with what is written into the fifo.
+LISTENER = """#!/usr/bin/python3 -I
+import signal, sys
+for name in 'USR1 USR2 TERM'.split():
+    signal.signal(getattr(signal, 'SIG' + name),
+                  lambda number, _: print(signal.Signals(number).name[3:], flush=True))
+print('ready', flush=True)
+sys.exit(int(open('fifo').read() or 0))
+"""
+
+
+class Step:
+    """The registered files of a running step, as srun holds them."""
+
+    def __init__(self, world, number):
+        self.folder = world.job_file("steps")
+        os.makedirs(self.folder, 0o700, exist_ok=True)
+        self.file = os.path.join(self.folder, f"{number}.json")
+        self.requests = write(os.path.join(self.folder, f"{number}.req"), "")
+        temporary = write(os.path.join(self.folder, f".{number}"),
+                          json.dumps({"v": 1, "step": number, "pid": 1, "start": 1.5, "name": "s",
+                                      "hosts": ["n1"], "ntasks": 1}))
+        self.lock = open(temporary, "rb")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        os.rename(temporary, self.file)
+
+    def asked(self):
+        with open(self.requests, encoding="utf-8") as file:
+            return file.read()
+
+    def end(self):
+        os.unlink(self.file)
+        os.unlink(self.requests)
+        self.lock.close()
+
+
+class Mailbox(unittest.TestCase):
+    def setUp(self):
+        self.world = World(SHIM)
+        self.addCleanup(self.world.close)
+        self.world.hook()
+        self.count = 0
+
+    def start(self, text=LISTENER, **changes):
+        self.world.batch(**changes)
+        os.mkfifo(self.world.path("fifo"))
+        self.process = self.world.start([self.world.script(text)])
+        self.addCleanup(self.stop)
+        self.wait_for(lambda: self.output().startswith("ready\n"))
+
+    def stop(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(timeout=30)
+
+    def finish(self, code=0):
+        with open(self.world.path("fifo"), "w", encoding="utf-8") as fifo:
+            fifo.write(str(code))
+
+    def output(self):
+        path = self.world.path("slurm-4711.out")
+        return self.world.text("slurm-4711.out") if os.path.exists(path) else ""
+
+    def wait_for(self, condition, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, (self.output(), self.world.records()))
+            time.sleep(0.02)
+
+    def ask(self, words, line=None):
+        """Appends a request and waits for its answer; (rc, text) and how long it took."""
+        self.count += 1
+        number = f"{self.count:016x}"
+        started = time.monotonic()
+        with open(self.world.state("jobs", "4711.mbox"), "ab") as box:
+            box.write((line or f"v1 {number} {words}\n").encode())
+        self.wait_for(lambda: self.answer(number))
+        self.assertLess(time.monotonic() - started, 3)
+        return self.answer(number)
+
+    def answer(self, number):
+        for record in self.world.records():
+            if record["ev"] == "req" and record["id"] == number:
+                return record["rc"], record["text"]
+        return None
+
+    def test_the_mailbox_lives_as_long_as_the_job(self):
+        write(self.world.state("jobs", "4711.mbox"), "v1 00000000000000aa signal 9 batch\n")
+        self.start()
+        self.assertEqual(os.stat(self.world.state("jobs", "4711.mbox")).st_size, 0)
+        self.finish(6)
+        self.assertEqual(self.process.wait(timeout=30), 6)
+        self.assertFalse(os.path.exists(self.world.state("jobs", "4711.mbox")))
+
+    def test_signals_go_where_they_are_wanted(self):
+        self.start()
+        first, second = Step(self.world, 0), Step(self.world, 3)
+        self.assertEqual(self.ask("signal 12 steps"), (0, ""))
+        self.assertEqual((first.asked(), second.asked()), ("signal 12\n", "signal 12\n"))
+        self.assertEqual(self.ask("signal 10 step:3"), (0, ""))
+        self.assertEqual(self.ask("signal 10 batch"), (0, ""))
+        self.wait_for(lambda: self.output() == "ready\nUSR1\n")
+        self.assertEqual(self.ask("signal 12 full"), (0, ""))
+        self.wait_for(lambda: self.output() == "ready\nUSR1\nUSR2\n")
+        self.assertEqual(first.asked(), "signal 12\nsignal 12\n")
+        self.assertEqual(second.asked(), "signal 12\nsignal 10\nsignal 12\n")
+        first.end()
+        self.assertEqual(self.ask("signal 10 step:0"), (1, "step 0 is not running"))
+        second.end()
+        self.assertEqual(self.ask("signal 10 steps"), (0, ""))
+
+    def test_suspend_resume_and_the_end_of_one_step(self):
+        self.start()
+        step = Step(self.world, 0)
+        self.assertEqual(self.ask("suspend"), (0, ""))
+        self.assertEqual(self.ask("resume"), (0, ""))
+        self.assertEqual(self.ask("end-step 0"), (0, ""))
+        self.assertEqual(step.asked(), f"signal {int(signal.SIGSTOP)}\n"
+                                       f"signal {int(signal.SIGCONT)}\nend\n")
+        self.assertEqual(self.ask("end-step 1"), (1, "step 1 is not running"))
+        step.end()
+
+    def test_what_cannot_be_done_is_answered(self):
+        self.start()
+        for words, text in (
+                ("dance", 'unknown request "dance"'),
+                ("signal 65 batch", "expected: signal <1..64> <target>"),
+                ("signal 0 batch", "expected: signal <1..64> <target>"),
+                ("signal 9", "expected: signal <1..64> <target>"),
+                ("signal 9 all", 'unknown target "all"'),
+                ("signal 9 step:x", 'unknown target "step:x"'),
+                ("end-step", "expected: end-step <step>")):
+            self.assertEqual(self.ask(words), (1, text))
+        self.count += 1
+        self.assertEqual(self.ask("", f"v2 {self.count + 1:016x} x\n"),
+                         (1, 'unknown version "v2"'))
+        self.assertIsNone(self.process.poll())
+
+    def test_the_signal_timer_of_the_script(self):
+        started = time.monotonic()
+        self.start(signal={"num": 10, "lead_s": 58, "batch": True}, limit_s=60)
+        step = Step(self.world, 0)
+        self.wait_for(lambda: self.output() == "ready\nUSR1\n")
+        self.assertGreater(time.monotonic() - started, 1.9)
+        self.assertEqual(step.asked(), "")
+        step.end()
+        self.finish()
+        self.assertEqual(self.process.wait(timeout=30), 0)
+
+    def test_the_signal_timer_of_the_steps(self):
+        self.start(signal={"num": 12, "lead_s": 58, "batch": False}, limit_s=60)
+        step = Step(self.world, 0)
+        self.wait_for(lambda: step.asked() == "signal 12\n")
+        self.assertEqual(self.output(), "ready\n")
+        step.end()
+
+    def test_steps_that_outlive_the_script_are_ended(self):
+        self.start(kill_wait_ms=10000)
+        step = Step(self.world, 0)
+        self.finish(5)
+        self.wait_for(lambda: step.asked() == "end\n")
+        self.assertIsNone(self.process.poll())
+        step.end()
+        self.assertEqual(self.process.wait(timeout=30), 5)
+        self.assertEqual(self.world.records()[-1]["code"], 5)
+
+    def test_steps_that_do_not_end_are_left_after_a_time(self):
+        self.start(kill_wait_ms=500)
+        step = Step(self.world, 0)
+        started = time.monotonic()
+        self.finish(5)
+        self.assertEqual(self.process.wait(timeout=30), 5)
+        self.assertGreater(time.monotonic() - started, 5)
+        self.assertLess(time.monotonic() - started, 8)
+        step.end()
+
+    def test_requeue_ends_steps_first_then_the_script_and_leaves_with_99(self):
+        write(self.world.state("submit", TOK + ".env"), "")
+        self.start(kill_wait_ms=1000)
+        step = Step(self.world, 0)
+        self.assertEqual(self.ask("requeue"), (0, ""))
+        self.wait_for(lambda: step.asked() == "end\n")
+        self.assertEqual(self.output(), "ready\n")  # not TERM yet
+        step.end()
+        self.wait_for(lambda: self.output() == "ready\nTERM\n")
+        self.assertEqual(self.process.wait(timeout=30), 99)  # it did not end by itself: KILL
+        end = self.world.records()[-1]
+        self.assertEqual((end["ev"], end["reason"], end["code"], end["sig"]),
+                         ("end", "requeue", 137, 9))
+        # The second run needs them.
+        self.assertTrue(os.path.exists(self.world.state("submit", TOK + ".env")))
+
+    def test_requeue_waits_for_the_qrsh_that_a_step_left_behind(self):
+        # A program named qrsh whose parent ends at once: it becomes the supervisor's child.
+        qrsh = os.path.join(self.world.root, "qrsh")
+        os.symlink("/bin/cat", qrsh)
+        os.mkfifo(self.world.path("remote"))
+        self.start("#!/bin/bash\nset -m\n(" + qrsh + " remote >/dev/null &)\necho ready\n"
+                   "exec /bin/cat fifo\n")
+        with open(self.world.path("remote"), "w", encoding="utf-8") as remote:
+            self.assertEqual(self.ask("requeue"), (0, ""))
+            self.assertEqual(self.ask("signal 9 batch"), (1, "the job is ending"))
+            self.assertIsNone(self.process.poll())
+            self.assertFalse([r for r in self.world.records() if r["ev"] == "end"])
+            remote.write("the remote task has ended")
+        self.assertEqual(self.process.wait(timeout=30), 99)
+        end = self.world.records()[-1]
+        self.assertEqual((end["reason"], end["sig"]), ("requeue", int(signal.SIGTERM)))
+
+    def test_requeue_can_be_forbidden(self):
+        self.start(requeue=False)
+        self.assertEqual(self.ask("requeue"), (1, "the job was submitted with --no-requeue"))
+        self.finish(3)
+        self.assertEqual(self.process.wait(timeout=30), 3)
+
+    def test_the_supervisors_lock_goes_with_it_and_not_with_the_script(self):
+        self.start("#!/bin/bash\necho ready\nset -m\n/bin/cat fifo >/dev/null &\n"
+                   "echo $! >child; wait\n")
+        with open(self.world.job_file("lock"), "rb") as lock:
+            with self.assertRaises(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            self.wait_for(lambda: os.path.exists(self.world.path("child")) and
+                          self.world.text("child").strip())
+            child = int(self.world.text("child"))
+            os.killpg(self.process.pid, signal.SIGKILL)  # as qdel
+            self.process.wait(timeout=30)
+            os.kill(child, 0)  # in a group of its own: lives on
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        self.finish()
+
+    def test_only_one_supervisor(self):
+        self.start()
+        second = subprocess.run([SHIM, "batch-exec", "--", "/bin/true"], env=self.world.env,
+                                capture_output=True, text=True, timeout=30)
+        self.assertEqual(second.returncode, 1)
+        self.assertEqual(second.stderr, f"slurm-shim: error: {self.world.j}/lock: held by another "
+                                        "supervisor\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
