@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The released binary: fully static, without name services, cheap to start (decision 30).
+
+usage: static_check.py BIN_DIR
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = os.path.abspath(sys.argv.pop(1))
+SHIM = os.path.join(BIN, "slurm-shim")
+
+FORBIDDEN = {"getaddrinfo", "gethostbyname", "getpwnam", "getpwnam_r", "getpwuid", "getpwuid_r",
+             "getgrnam", "dlopen", "__libc_dlopen_mode"}
+MAX_RELOCATIONS = 8000
+
+
+def output_of(*words):
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=120,
+                          env=dict(os.environ, LC_ALL="C")).stdout
+
+
+class StaticBinary(unittest.TestCase):
+    def test_it_needs_no_loader_and_no_library(self):
+        headers = output_of("readelf", "--wide", "--program-headers", "--dynamic", SHIM)
+        self.assertNotIn("INTERP", headers)
+        self.assertNotIn("(NEEDED)", headers)
+        self.assertRegex(headers, r"Elf file type is DYN")  # static-pie
+
+    def test_it_holds_no_name_service_and_no_dlopen(self):
+        symbols = {line.split()[-1].split("@")[0] for line in output_of("nm", SHIM).splitlines()}
+        self.assertIn("main", symbols, "the binary is stripped: nothing can be said")
+        self.assertEqual(symbols & FORBIDDEN, set())
+
+    def test_it_has_few_relocations(self):
+        text = output_of("readelf", "--wide", "--relocs", SHIM)
+        counts = [int(n) for n in re.findall(r"contains (\d+) entr", text)]
+        self.assertTrue(counts)
+        self.assertLess(sum(counts), MAX_RELOCATIONS)
+
+    def test_it_runs_where_there_is_nothing_else(self):
+        # An empty root: no loader, no library, no passwd, no locale, no /proc.
+        with tempfile.TemporaryDirectory() as root:
+            shutil.copy(SHIM, os.path.join(root, "srun"))
+            words = ["chroot", root, "/srun", "--version"]
+            if os.geteuid() != 0:
+                words = ["unshare", "--map-root-user"] + words
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60,
+                                  env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"\Aslurm \d+\.\d+\.\d+\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
