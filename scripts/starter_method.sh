@@ -1,7 +1,7 @@
 #!/bin/bash -p
 # The queue's starter_method: every job and every parallel task of the queue starts through it, with
 # the command as its arguments. It tells them apart, gives a batch job the environment that the PE
-# hook made, and hands the script to its supervisor. Rules: docs/environment.md.
+# hook made, and hands the script to its supervisor. Rules: docs/job-files.md.
 #
 # -p: the user's BASH_ENV is not run here and his exported functions pass untouched. Nothing here
 # may write to stdout or read stdin (both are the job's), assign a variable that a job could have
