@@ -229,6 +229,12 @@ bool Writer::is_full() const {
   return m_state->shared->waiting > k_max_waiting;
 }
 
+bool Writer::is_idle() const {
+  if (!m_state->has_thread || m_state->abandoned) return true;
+  const std::lock_guard lock(m_state->shared->mutex);
+  return m_state->shared->waiting == 0;
+}
+
 int Writer::progress_fd() const {
   return m_state->progress.get();
 }

@@ -36,6 +36,7 @@ public:
   [[nodiscard]] int progress_fd() const;
   // To be called when progress_fd is readable.
   void acknowledge_progress();
+  [[nodiscard]] bool is_idle() const; // everything flushed is written (or failed)
   // Waits until everything is written (or failed).
   void drain();
   // Gives up: what is not written yet is dropped and nothing waits for a blocked write any more.
