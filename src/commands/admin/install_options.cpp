@@ -1,0 +1,103 @@
+#include "install_options.h"
+
+#include "slurm_shim/base/strings.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace shim::commands::admin {
+
+namespace {
+
+const std::vector<std::string> k_default_family{"1", "2", "3", "4", "8", "smp", "fill"};
+
+tl::unexpected<Error> refuse(std::string message) {
+  return fail(ErrorKind::usage, std::move(message));
+}
+
+bool is_object_name(std::string_view name) {
+  return !name.empty() && name.find_first_of(" \t\n,@[]=/") == std::string_view::npos;
+}
+
+// "none", "default", or members.
+Result<std::vector<std::string>> parse_family(const std::string& text) {
+  if (text == "none") return std::vector<std::string>{};
+  if (text == "default") return k_default_family;
+  std::vector<std::string> members;
+  for (const auto part : split(text, ',')) {
+    const auto slots = parse_int<int>(part);
+    const bool number = is_digits(part) && part.front() != '0' && slots && *slots >= 1;
+    if (!number && part != "smp" && part != "fill")
+      return refuse("--pe-family: \"" + std::string(part) +
+                    "\" is none of default, none, smp, fill or a number of slots");
+    if (std::find(members.begin(), members.end(), part) == members.end())
+      members.emplace_back(part);
+  }
+  return members;
+}
+
+} // namespace
+
+Result<InstallOptions> parse_install_options(const std::vector<std::string>& words) {
+  InstallOptions options;
+  bool all_queues = false;
+  bool no_starter = false;
+  bool no_files = false;
+  bool no_config = false;
+  std::string family = "default";
+  CLI::App app("Wires the shim into a Grid Engine cluster: prints its plan, --apply executes it.",
+               "slurm-shim install");
+  app.add_flag("--apply", options.apply, "execute the plan");
+  app.add_option("--prefix",
+                 options.prefix,
+                 "folder on a shared file system, the same on all hosts "
+                 "[$SGE_ROOT/slurm-shim]");
+  app.add_option("--pe", options.pe, "name of the parallel environment [slurm-shim]");
+  app.add_option("--queue", options.queues, "a cluster queue to wire; may be repeated");
+  app.add_flag("--all-queues", all_queues, "every queue that takes batch jobs (the default)");
+  app.add_flag("--no-starter", no_starter, "leave starter_method alone");
+  app.add_flag("--no-files", no_files, "files are in place already");
+  app.add_flag("--no-config", no_config, "write no configuration");
+  app.add_option("--config",
+                 options.config_file,
+                 "where to write the configuration "
+                 "[<prefix>/etc/config.yaml]");
+  app.add_flag("--json", options.json, "print the plan as JSON");
+  app.add_flag("--yes", options.yes, "do not ask");
+  app.add_flag("--force-files", options.force_files, "replace files that are not ours");
+  auto* family_option = app.add_option("--pe-family",
+                                       family,
+                                       "PEs with fixed rules, for engines without qsub -par: "
+                                       "default, none, or a list of slots per host, smp, fill");
+  try {
+    std::vector<std::string> reversed(words.rbegin(),
+                                      words.rend()); // CLI11 takes them from the end
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    options.help = true;
+    options.help_text = app.help();
+    return options;
+  } catch (const CLI::ParseError& e) {
+    return refuse(e.what());
+  }
+  options.starter = !no_starter;
+  options.files = !no_files;
+  options.config = !no_config;
+  options.family_given = family_option->count() > 0;
+  TRY_ASSIGN(options.family, parse_family(family));
+  for (const auto* path : {&options.prefix, &options.config_file})
+    if (!path->empty() &&
+        (!path->starts_with('/') || path->find_first_of(" \t\n\"'\\,") != std::string::npos))
+      return refuse("\"" + *path + "\" must be an absolute path without blanks, commas and quotes");
+  while (options.prefix.size() > 1 && options.prefix.ends_with('/'))
+    options.prefix.pop_back();
+  if (all_queues && !options.queues.empty())
+    return refuse("--queue and --all-queues exclude each other");
+  if (!is_object_name(options.pe)) return refuse("--pe: \"" + options.pe + "\" is no PE name");
+  for (const auto& queue : options.queues)
+    if (!is_object_name(queue)) return refuse("--queue: \"" + queue + "\" is no cluster queue");
+  return options;
+}
+
+} // namespace shim::commands::admin
