@@ -131,8 +131,7 @@ Result<posix::Fd> open_through_folder(const std::string& path) {
 
 } // namespace
 
-Result<std::vector<std::string>> read_environment(const std::string& path,
-                                                  std::chrono::milliseconds patience) {
+Result<std::string> read_when_visible(const std::string& path, std::chrono::milliseconds patience) {
   posix::SystemClock clock;
   const auto deadline = std::chrono::steady_clock::now() + patience;
   auto fd = open_through_folder(path);
@@ -144,7 +143,13 @@ Result<std::vector<std::string>> read_environment(const std::string& path,
   if (!fd) return tl::unexpected<Error>(std::move(fd).error());
   auto bytes = posix::read_fd(fd->get(), k_max_env_file);
   if (!bytes) return tl::unexpected<Error>(std::move(bytes).error().context(path));
-  auto entries = decode_environment(*bytes);
+  return bytes;
+}
+
+Result<std::vector<std::string>> read_environment(const std::string& path,
+                                                  std::chrono::milliseconds patience) {
+  TRY_ASSIGN(const auto bytes, read_when_visible(path, patience));
+  auto entries = decode_environment(bytes);
   if (!entries) return tl::unexpected<Error>(std::move(entries).error().context(path));
   return entries;
 }

@@ -38,8 +38,14 @@ select_environment(const EnvList& env,
 [[nodiscard]] Result<void> write_environment(const std::string& path,
                                              const std::vector<std::string>& entries);
 
-// Opens the folder anew every 200 ms until the file is there (another host's file may be late on
-// a network file system). not_found after `patience`; refused or malformed: foreign, at once.
+// The bytes of a file that another host may have written a moment ago: opens the folder anew every
+// 200 ms until the file is there (a network file system may be late). not_found after `patience`;
+// refused: foreign, at once.
+[[nodiscard]] Result<std::string>
+read_when_visible(const std::string& path,
+                  std::chrono::milliseconds patience = std::chrono::milliseconds{5000});
+
+// The entries of such a file; malformed at once.
 [[nodiscard]] Result<std::vector<std::string>>
 read_environment(const std::string& path,
                  std::chrono::milliseconds patience = std::chrono::milliseconds{5000});
