@@ -1,6 +1,7 @@
 #include "slurm_shim/ge/qconf.h"
 
 #include "slurm_shim/base/strings.h"
+#include "slurm_shim/ge/qsub.h"
 
 #include <algorithm>
 #include <array>
@@ -171,10 +172,7 @@ Result<std::string> Qconf::engine_version() const {
 Result<bool> Qconf::knows_par() const {
   TRY_ASSIGN(const auto output, m_tools.run({"qsub", {"-help"}}));
   if (trim(output.out).empty()) return failed("qsub -help", output);
-  const auto lines = split(output.out, '\n');
-  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-    return trim(line).starts_with("[-par");
-  });
+  return parse_qsub_help(output.out).par;
 }
 
 Result<void> Qconf::change(const std::vector<std::string>& args) const {

@@ -68,7 +68,7 @@ std::string layout_map(const InstallOptions& options) {
 std::string generate_config(const InstallFacts& facts, const InstallOptions& options) {
   std::string out =
       "# Configuration of slurm-shim, made by `slurm-shim install` for this cluster.\n"
-      "# Every command on every host reads it; docs/operations.md explains the keys.\n";
+      "# Every command on every host reads it.\n";
   out += "pe_name: " + quoted(options.pe) + "\n";
   out += "default_partition: " + quoted(partition_name(facts.queues.front().name)) + "\n";
   out += "partitions:\n";

@@ -140,6 +140,15 @@ Result<void> read_pes(const ge::Qconf& qconf,
   return {};
 }
 
+bool pins_layouts(const std::string& config_file) {
+  if (config_file.empty()) return false;
+  const auto loaded = config::load_file(config_file);
+  return loaded &&
+         std::none_of(loaded->config.partitions.begin(),
+                      loaded->config.partitions.end(),
+                      [](const auto& partition) { return partition.pe_by_layout.empty(); });
+}
+
 std::string find_config(const context::Context& ctx, const InstallOptions& options) {
   // As a command of the installed binary would look for it.
   return config::locate(ctx.env, options.prefix + "/bin/slurm-shim");
@@ -209,6 +218,7 @@ Result<InstallFacts> gather_facts(context::Context& ctx,
   }
   facts.files[config_path(options)] = look_at(config_path(options));
   facts.found_config = find_config(ctx, options);
+  facts.config_pins = pins_layouts(facts.found_config);
   look_at_prefix(options.prefix, facts);
   return facts;
 }

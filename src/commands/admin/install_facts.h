@@ -42,6 +42,7 @@ struct InstallFacts {
   std::map<std::string, int> busy_pes; // jobs that run in a PE of ours
   std::map<std::string, FileFacts> files;
   std::string found_config;   // "" = none in the look-up path
+  bool config_pins = false;   // each of its partitions has pe_by_layout
   std::string self;           // the running binary
   std::string blocked_prefix; // why the prefix cannot be written safely; "" = it can
   bool prefix_writable = true;

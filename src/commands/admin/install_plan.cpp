@@ -293,10 +293,9 @@ void add_notes(const InstallFacts& facts, const InstallOptions& options, Plan& p
                        join(facts.exec_hosts, ", ") + ")");
   plan.notes.push_back("users' PATH: " + options.prefix + "/bin first; " + options.prefix +
                        "/etc/profile.sh does it for login shells");
-  if (!options.family.empty() && !facts.found_config.empty())
+  if (!options.family.empty() && !facts.found_config.empty() && !facts.config_pins)
     plan.notes.push_back(facts.found_config +
-                         ": check that its partitions have pe_by_layout, this engine has no qsub "
-                         "-par");
+                         ": give its partitions a pe_by_layout, this engine has no qsub -par");
   if (!facts.has_par && options.family.empty())
     plan.notes.push_back("this engine has no qsub -par and no PE family is wanted: layouts of "
                          "several hosts cannot be pinned");

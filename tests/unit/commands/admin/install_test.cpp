@@ -353,6 +353,9 @@ TEST_P(Install, leaves_a_configuration_that_is_there) {
   EXPECT_THAT(out,
               HasSubstr("[keep]    config  " + prefix + "/etc/config.yaml (exists, not touched)"));
   EXPECT_EQ(read("etc/config.yaml"), "launch_ramp: 5\n");
+  std::ofstream(prefix + "/etc/config.yaml") << "partitions: {a: {queue: batch.q}}\n";
+  EXPECT_EQ(run({}), 0);
+  EXPECT_EQ(out.find("give its partitions a pe_by_layout") != std::string::npos, !ocs());
 }
 
 TEST_P(Install, json_says_the_same) {
