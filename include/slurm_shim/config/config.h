@@ -3,15 +3,15 @@
 // look-up rules and the loader. Owns validation (file:line:column in every error). The stepper,
 // rank-exec and batch-exec never include this.
 
+#include "slurm_shim/base/env_list.h"
+#include "slurm_shim/base/result.h"
+
 #include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "slurm_shim/base/env_list.h"
-#include "slurm_shim/base/result.h"
 
 namespace shim::config {
 
@@ -32,11 +32,11 @@ struct PeByLayout {
 
 struct Partition {
   std::string name;
-  std::string queue;              // cluster queue; "" = no -q
-  std::string pe;                 // "" = Config::pe_name
-  std::string slots = "per-task"; // per-task | per-node:<k> | a positive integer
+  std::string queue;                                 // cluster queue; "" = no -q
+  std::string pe;                                    // "" = Config::pe_name
+  std::string slots = "per-task";                    // per-task | per-node:<k> | a positive integer
   std::optional<int> default_time_min, max_time_min; // minutes
-  int slots_per_node = 0;         // 0 = unknown
+  int slots_per_node = 0;                            // 0 = unknown
   bool is_default = false;
   PeByLayout pe_by_layout;
 };
@@ -46,12 +46,12 @@ struct PortRange {
 };
 
 struct GpuConfig {
-  bool discovery = true;           // qstat-gres | none
-  bool isolation_shim = true;      // shim | cgroup
+  bool discovery = true;      // qstat-gres | none
+  bool isolation_shim = true; // shim | cgroup
   std::string gres_complex = "gpu";
-  bool bind_per_task = false;      // none | per-task
-  std::string vendor = "auto";     // auto | nvidia | amd
-  std::string consumable = "auto"; // auto | slot | host | job
+  bool bind_per_task = false;               // none | per-task
+  std::string vendor = "auto";              // auto | nvidia | amd
+  std::string consumable = "auto";          // auto | slot | host | job
   std::map<std::string, std::string> types; // Slurm type -> -l request
 };
 
@@ -66,7 +66,7 @@ struct Config {
   bool export_master_addr = false;
   int master_port_base = 20000, master_port_range = 10000;
   milliseconds qstat_timeout{5000};
-  std::string memory_complex = "h_vmem"; // "" = memory requests are dropped (with a warning)
+  std::string memory_complex = "h_vmem";  // "" = memory requests are dropped (with a warning)
   std::string memory_consumable = "auto"; // auto | slot | host | job | none
   bool emit_cpus_per_task = false;
   int launch_ramp = 64;
@@ -78,27 +78,27 @@ struct Config {
   bool job_name_sanitize = true;
   TaskPolicy default_task_policy = TaskPolicy::node;
   std::string default_partition;
-  std::vector<Partition> partitions; // in file order
+  std::vector<Partition> partitions;                    // in file order
   std::map<std::string, std::string> partition_aliases; // queue -> partition as written in the file
   std::map<std::string, TaskPolicy> pe_task_policy;
   GpuConfig gpu;
-  std::string array_job_ids = "unique";     // unique | shared
-  bool submit_check = true;                 // error | none
-  std::string job_records;                  // "" = default place, "off", or a directory
-  std::string batch_supervisor = "always";  // always | needed
-  std::string env_transport = "file";       // file | qsub
-  std::string output_mode = "auto";         // auto | ge
-  std::string scancel_signal = "deliver";   // deliver | requeue
-  std::string reserve = "multi_node";       // multi_node | always | never
-  std::string cpu_bind = "none";            // none | cores
+  std::string array_job_ids = "unique";    // unique | shared
+  bool submit_check = true;                // error | none
+  std::string job_records;                 // "" = default place, "off", or a directory
+  std::string batch_supervisor = "always"; // always | needed
+  std::string env_transport = "file";      // file | qsub
+  std::string output_mode = "auto";        // auto | ge
+  std::string scancel_signal = "deliver";  // deliver | requeue
+  std::string reserve = "multi_node";      // multi_node | always | never
+  std::string cpu_bind = "none";           // none | cores
   std::string pe_name = "slurm-shim";
   bool honor_ge_directives = false;
   std::vector<std::string> qsub_extra_args;
   bool requeue_default = true;
   bool afterok_check = true;
-  std::string accounting_source = "auto";   // auto | qacct | jsonl
-  std::string squeue_unknown_job = "auto";  // auto | error | empty
-  std::string account_map = "account";      // account | project
+  std::string accounting_source = "auto";  // auto | qacct | jsonl
+  std::string squeue_unknown_job = "auto"; // auto | error | empty
+  std::string account_map = "account";     // account | project
   std::map<std::string, std::string> features, licenses, gres_map;
   std::map<std::string, std::vector<std::string>> qos;
   std::string exclusive_complex;
@@ -116,9 +116,10 @@ struct Loaded {
   std::vector<std::string> warnings; // unknown keys, in file order
 };
 
-// $SLURM_SHIM_CONFIG if non-empty, /etc/slurm-shim/config.yaml, <dir of the binary>/../etc/config.yaml.
-// "" when no file exists (defaults apply); an explicit $SLURM_SHIM_CONFIG that is missing also means
-// defaults (spec config, "Lookup").
+// $SLURM_SHIM_CONFIG if non-empty, /etc/slurm-shim/config.yaml, <dir of the
+// binary>/../etc/config.yaml.
+// "" when no file exists (defaults apply); an explicit $SLURM_SHIM_CONFIG that is missing also
+// means defaults (spec config, "Lookup").
 [[nodiscard]] std::string locate(const EnvList& env, const std::string& self_path);
 // Errors: "config: <file>:<line>:<column>: <key path>: <what was expected>".
 [[nodiscard]] Result<Loaded> load_file(const std::string& path);
