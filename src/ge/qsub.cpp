@@ -131,10 +131,13 @@ std::string encode_context(std::string_view value) {
 
 std::string sanitize_job_name(std::string_view name) {
   constexpr std::size_t k_max_name = 512;
-  constexpr std::string_view k_forbidden = "\n\t\r/:@\\*?";
+  constexpr std::string_view k_forbidden = "/:@\\*?";
+  // Blanks and bytes beyond ASCII too: the qmaster of 8.1.9 breaks off ("Error reading answer
+  // list").
+  const auto is_plain = [](char c) { return c > ' ' && c < '\x7f'; };
   std::string out;
   for (const char c : name.substr(0, k_max_name))
-    out += k_forbidden.find(c) == std::string_view::npos ? c : '_';
+    out += is_plain(c) && k_forbidden.find(c) == std::string_view::npos ? c : '_';
   const bool reserved = equals_ignore_case(out, "none") || equals_ignore_case(out, "all") ||
                         equals_ignore_case(out, "template");
   if (out.empty() || reserved || is_digits(out.substr(0, 1))) out.insert(0, 1, '_');

@@ -155,7 +155,8 @@ TEST(JobName, is_made_acceptable) {
   EXPECT_EQ(sanitize_job_name("a/b:c@d*e?f\\g"), "a_b_c_d_e_f_g");
   EXPECT_EQ(sanitize_job_name("None"), "_None");
   EXPECT_EQ(sanitize_job_name(""), "_");
-  EXPECT_EQ(sanitize_job_name("a b=%j"), "a b=%j");
+  EXPECT_EQ(sanitize_job_name("a;b=%j'<$(x)"), "a;b=%j'<$(x)");
+  EXPECT_EQ(sanitize_job_name("7b train\t\xc3\xbc\x7f"), "_7b_train____");
   EXPECT_EQ(sanitize_job_name(std::string(600, '1')).size(), 512u);
 }
 
