@@ -29,7 +29,8 @@ bool is_regular(const std::string& path) {
 std::string resolve(const std::string& word, const EnvList& env, const std::string& directory) {
   const auto local = posix::absolute(word, directory);
   if (posix::exists(local) || word.find('/') != std::string::npos) return local;
-  for (const auto folder : split(env.get_or("PATH", ""), ':')) {
+  const auto search_path = env.get_or("PATH", "");
+  for (const auto folder : split(search_path, ':')) {
     if (folder.empty()) continue;
     const auto candidate = posix::absolute(std::string(folder) + "/" + word, directory);
     if (is_regular(candidate) && posix::is_executable_file(candidate)) return candidate;
