@@ -97,7 +97,7 @@ TEST(Translate, whole_call_for_an_engine_with_par) {
              "-par",
              "8",
              "-N",
-             "_1 job",
+             "_1_job",
              "-o",
              situation().log,
              "-j",
