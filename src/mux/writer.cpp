@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t k_stack_bytes = std::size_t{256} << 10;
 // What may wait for the thread. With the loop's read buffer this keeps srun within a few MiB.
-constexpr std::size_t k_max_waiting = std::size_t{1} << 20;
+constexpr std::size_t k_max_waiting = std::size_t{512} << 10;
 // A write of at most this size does not block on a pipe that poll calls writable.
 constexpr std::size_t k_small = 4096;
 

@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 
 namespace {
 // One read. Larger ones gain nothing and cost resident memory.
-constexpr std::size_t k_read_bytes = std::size_t{512} << 10;
+constexpr std::size_t k_read_bytes = std::size_t{256} << 10;
 constexpr std::size_t k_max_iov = 64;
 } // namespace
 
