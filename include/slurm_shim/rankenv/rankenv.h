@@ -7,6 +7,7 @@
 
 #include "slurm_shim/base/env_list.h"
 #include "slurm_shim/slurm/ids.h"
+#include "slurm_shim/slurm/words.h"
 
 #include <optional>
 #include <string>
@@ -17,14 +18,11 @@ namespace shim::rankenv {
 
 // --- layer 1 ------------------------------------------------------------------------------------
 
-// `spec` is the value of --export (or SLURM_EXPORT_ENV). "" and ALL: everything. NONE and NIL:
-// HOME, USER, PATH, TMPDIR and SLURM_* only. A list: those plus the list's items; with ALL in
-// front: everything plus the items. NAME=value sets (the value may be quoted to hold commas), a
-// bare NAME is imported from `own` and left out when it is not set there. What belongs to the
-// shim's own transport (SLURM_SHIM_REQ, SLURM_SHIM_TOKEN) never passes.
-[[nodiscard]] EnvList filter_export(const EnvList& own, std::string_view spec);
-// NONE or NIL: nothing of the user's own environment is wanted.
-[[nodiscard]] bool export_is_none(std::string_view spec);
+// What --export (or SLURM_EXPORT_ENV) lets through. `all`: everything; NONE, NIL and lists: HOME,
+// USER, PATH, TMPDIR and SLURM_* only. A list adds its settings and the values that its names have
+// in `own`; a name that is not set there is left out. What belongs to the shim's own transport
+// (SLURM_SHIM_REQ, SLURM_SHIM_TOKEN) never passes.
+[[nodiscard]] EnvList filter_export(const EnvList& own, const slurm::ExportSpec& spec);
 
 // The variables by which device runtimes choose what they see.
 [[nodiscard]] const std::vector<std::string_view>& device_mask_variables();

@@ -159,7 +159,9 @@ Result<Request> make_request(const cli::Parsed& parsed,
   request.kill_on_bad_exit =
       kill_on_bad_exit(flag, input.value("kill-on-bad-exit"), config.kill_on_bad_exit);
   request.chdir = input.value("chdir").value_or("");
-  request.export_spec = input.value("export").value_or("");
+  if (const auto text = input.value("export"); text && !text->empty()) {
+    TRY_ASSIGN(request.export_spec, slurm::parse_export(*text));
+  }
   request.distribution = input.value("distribution").value_or("");
   // The job's own name in SLURM_JOB_NAME is not this step's.
   if (const auto* name = parsed.last("job-name")) request.job_name = name->value.value_or("");

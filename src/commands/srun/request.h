@@ -7,6 +7,7 @@
 #include "slurm_shim/cli/parse.h"
 #include "slurm_shim/config/config.h"
 #include "slurm_shim/plan/plan.h"
+#include "slurm_shim/slurm/words.h"
 
 #include <optional>
 #include <string>
@@ -25,8 +26,8 @@ struct Request {
   std::optional<int> wait_s; // -W; 0 = without end
   std::string output, error; // as given; "" = not given
   bool open_append = false;
-  std::string chdir;        // as given; "" = not given
-  std::string export_spec;  // "" = everything
+  std::string chdir; // as given; "" = not given
+  slurm::ExportSpec export_spec;
   std::string job_name;     // -J; "" = not given
   std::string distribution; // -m as given
   std::string mpi;          // "" = not given

@@ -165,7 +165,7 @@ make_step_spec(const context::Context& ctx, const StepPlan& plan, const ControlA
   spec.label = request.label;
   spec.unbuffered = request.unbuffered;
   spec.open_append = request.open_append;
-  spec.export_none = rankenv::export_is_none(request.export_spec);
+  spec.export_none = request.export_spec.none;
   spec.kill_wait_ms = ctx.config.kill_wait.count();
   return spec;
 }

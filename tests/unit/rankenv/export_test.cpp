@@ -34,7 +34,7 @@ TEST(FilterExport, table) {
     Entries want;
   };
   const Row rows[] = {
-      {"", k_all},
+      {"", k_none},
       {"ALL", k_all},
       {"NONE", k_none},
       {"nil", k_none},
@@ -45,14 +45,19 @@ TEST(FilterExport, table) {
       {"X='a,b',Y=\"c d\"", plus(k_none, {"X=a,b", "Y=c d"})},
       {"X=a=b,,", plus(k_none, {"X=a=b"})},
       {"X=", plus(k_none, {"X="})},
-      {"SLURM_SHIM_TOKEN,SLURM_SHIM_REQ=a,=x", k_none},
+      {"SLURM_SHIM_TOKEN,SLURM_SHIM_REQ=a", k_none},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(filter_export(own(), row.spec).entries(), row.want) << row.spec;
+    EXPECT_EQ(filter_export(own(), slurm::parse_export(row.spec).value()).entries(), row.want)
+        << row.spec;
+}
+
+TEST(FilterExport, without_the_option_everything_passes) {
+  EXPECT_EQ(filter_export(own(), slurm::ExportSpec{}).entries(), k_all);
 }
 
 TEST(FilterExport, a_value_given_beside_all_replaces_in_place) {
-  const auto env = filter_export(own(), "ALL,FOO=9");
+  const auto env = filter_export(own(), slurm::parse_export("ALL,FOO=9").value());
   EXPECT_EQ(env.entries()[5], "FOO=9");
   EXPECT_EQ(env.entries().size(), k_all.size());
 }

@@ -60,7 +60,7 @@ TEST(Layers, recorded_cases) {
     SCOPED_TRACE(c["name"].get<std::string>());
     const auto facts = facts_of(c);
     EnvList env = filter_export(EnvList(c["process_env"].get<std::vector<std::string>>()),
-                                c["export"].get<std::string>());
+                                slurm::parse_export(c["export"].get<std::string>()).value());
     apply_step_shadows(env, facts);
     for (const auto& rank : c["ranks"]) {
       const auto& spec = rank["rank"];

@@ -127,7 +127,7 @@ TEST(Request, variables_stand_in_for_options) {
   EXPECT_EQ(made.request->output, "o-%t");
   EXPECT_EQ(made.request->wait_s, 5);
   EXPECT_TRUE(made.request->open_append);
-  EXPECT_EQ(made.request->export_spec, "NONE");
+  EXPECT_TRUE(made.request->export_spec.none);
   EXPECT_EQ(made.request->job_name, ""); // the job's name, not the step's
   EXPECT_EQ(make({"-n2", "true"}, env).request->placement.ntasks, 2);
 }
