@@ -6,6 +6,8 @@
 #include "slurm_shim/posix/process_tree.h"
 #include "slurm_shim/posix/signals.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -60,8 +62,8 @@ void Guardian::leave_group() {
 void Guardian::enter_directory() {
   if (m_spec.chdir.empty() || ::chdir(m_spec.chdir.c_str()) == 0) return;
   const char* reason = ::strerrordesc_np(errno);
-  std::string text =
-      "couldn't chdir to `" + m_spec.chdir + "': " + (reason != nullptr ? reason : "");
+  auto text = fmt::format(
+      "couldn't chdir to `{}': {}", m_spec.chdir, reason != nullptr ? reason : "unknown error");
   if (m_spec.chdir_explicit) {
     m_directory_failure = proto::RankFail{1, std::move(text)};
     return;
@@ -72,8 +74,9 @@ void Guardian::enter_directory() {
     instead = "/";
     if (::chdir("/") != 0) return;
   }
-  text = "slurmstepd-" + m_host + ": error: " + text + ": going to " + instead + " instead\n";
-  if (!m_outputs.empty()) static_cast<void>(posix::write_all(m_outputs[0].rank_fd(1), text));
+  const auto line =
+      fmt::format("slurmstepd-{}: error: {}: going to {} instead\n", m_host, text, instead);
+  if (!m_outputs.empty()) static_cast<void>(posix::write_all(m_outputs[0].rank_fd(1), line));
 }
 
 void Guardian::start_next_rank() {
