@@ -72,6 +72,9 @@ void parse_names(const pugi::xml_node& node, JobFacts& job) {
   const auto errors = texts_of(node, "JB_stderr_path_list", "PN_path");
   if (!errors.empty()) job.error = errors.front();
   job.merged_output = std::string_view(node.child_value("JB_merge_stderr")) == "true";
+  for (const auto& pair : node.child("JB_env_list").children())
+    if (child_text(pair, "VA_variable") == "SLURM_SHIM_REQ")
+      job.submit_record = child_text(pair, "VA_value");
   for (const auto& pair : node.child("JB_context").children())
     job.context[child_text(pair, "VA_variable")] = child_text(pair, "VA_value");
 }

@@ -60,6 +60,7 @@ struct JobFacts {
   std::vector<std::string> queues;
   std::vector<std::pair<std::string, std::string>> requests; // hard -l, "h_rt" -> "3600"
   std::map<std::string, std::string, std::less<>> context;   // -ac, as stored (percent-encoded)
+  std::string submit_record; // SLURM_SHIM_REQ in the job's environment
   std::vector<std::uint64_t> predecessors;
   bool user_hold = false, system_hold = false, operator_hold = false;
   bool array = false;

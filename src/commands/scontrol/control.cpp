@@ -1,0 +1,183 @@
+#include "scontrol.h"
+#include "session.h"
+
+#include "slurm_shim/base/strings.h"
+#include "slurm_shim/posix/identity.h"
+#include "slurm_shim/queue/targets.h"
+#include "slurm_shim/slurm/exit_codes.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace shim::commands::scontrol {
+
+namespace {
+
+constexpr std::string_view k_invalid_id = "Invalid job id specified";
+
+struct Failure {
+  std::string text;        // Slurm's words
+  bool second_line = true; // hold and release add "slurm_suspend error: <text>"
+};
+
+int tell_failure(const context::Context& ctx,
+                 const Settings& settings,
+                 std::string_view id,
+                 const Failure& failure) {
+  tell(ctx, settings, failure.text + " for job " + std::string(id));
+  if (failure.second_line) tell(ctx, settings, "slurm_suspend error: " + failure.text);
+  return slurm::k_exit_failure;
+}
+
+// The lines of a job that a user named. Unknown: an empty list.
+Result<std::vector<queue::Job>> find(const Session& session, const slurm::JobRef& ref) {
+  const bool single = ref.element || !ref.indices.empty();
+  TRY_ASSIGN(auto jobs,
+             queue::load(session.source,
+                         {.users = {}, .jobs = {ref.job}, .split_arrays = single, .facts = false}));
+  std::erase_if(jobs, [&](const auto& job) { return !queue::matches(ref, job); });
+  return jobs;
+}
+
+// qhold, qrls and qmod tell refusals on stdout and success too; what is no confirmation decides.
+Result<std::optional<Failure>> run_tool(const Session& session,
+                                        const std::string& tool,
+                                        std::vector<std::string> args,
+                                        std::string_view foreign) {
+  TRY_ASSIGN(const auto output, session.tools.run({.tool = tool, .args = std::move(args)}));
+  const auto text = to_lower(output.out + output.err);
+  if (text.find("does not exist") != std::string::npos ||
+      text.find("invalid queue or job") != std::string::npos)
+    return Failure{std::string(k_invalid_id)};
+  if (text.find("must be at least") != std::string::npos ||
+      text.find("permission") != std::string::npos || text.find("privileges") != std::string::npos)
+    return Failure{std::string(foreign)};
+  if (text.find("pending/hold state") != std::string::npos)
+    return Failure{"Job is pending execution"};
+  if (output.status == 0) return std::nullopt;
+  const auto said = trim(output.err.empty() ? output.out : output.err);
+  return fail(ErrorKind::unavailable, tool + ": " + std::string(split(said, '\n').front()));
+}
+
+using Action = Result<std::optional<Failure>> (*)(context::Context&,
+                                                  const Session&,
+                                                  const std::vector<queue::Job>&);
+
+int for_each_id(
+    context::Context& ctx, const Settings& settings, Words words, bool second_line, Action action) {
+  if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
+  const Session session(ctx);
+  int code = slurm::k_exit_ok;
+  for (const auto& word : words)
+    for (const auto& id : queue::split_ids(word)) {
+      const auto ref = slurm::parse_job_id(id);
+      if (!ref) {
+        code = tell_failure(ctx, settings, id, {std::string(k_invalid_id), second_line});
+        continue;
+      }
+      const auto jobs = find(session, *ref);
+      if (!jobs) return ctx.fail(jobs.error());
+      auto failure = jobs->empty()
+                         ? Result<std::optional<Failure>>(Failure{std::string(k_invalid_id)})
+                         : action(ctx, session, *jobs);
+      if (!failure) return ctx.fail(failure.error());
+      if (!*failure) continue;
+      (*failure)->second_line = second_line;
+      code = tell_failure(ctx, settings, id, **failure);
+    }
+  return code;
+}
+
+std::vector<std::string> names_of(const std::vector<queue::Job>& jobs) {
+  std::vector<std::string> names;
+  for (const auto& job : jobs)
+    for (auto& name : queue::engine_names(job))
+      names.push_back(std::move(name));
+  return names;
+}
+
+Result<std::optional<Failure>>
+hold_one(context::Context&, const Session& session, const std::vector<queue::Job>& jobs) {
+  return run_tool(session, "qhold", {"-h", "u", join(names_of(jobs), ",")}, "Invalid user id");
+}
+
+Result<std::optional<Failure>>
+release_one(context::Context&, const Session& session, const std::vector<queue::Job>& jobs) {
+  const auto names = join(names_of(jobs), ",");
+  TRY_ASSIGN(auto failure,
+             run_tool(session, "qrls", {"-h", "u", names}, "Access/permission denied"));
+  if (failure) return failure;
+  for (const auto& job : jobs) // a job in error state is released by clearing the error
+    if (job.letters.find('E') != std::string::npos) {
+      // qmod ends with 1 although it cleared the state, so that its exit code says nothing.
+      TRY_ASSIGN(const auto cleared, session.tools.run({.tool = "qmod", .args = {"-cj", names}}));
+      static_cast<void>(cleared);
+      break;
+    }
+  return std::nullopt;
+}
+
+// Our own jobs are ended by their supervisor, which alone can do it without losing the job
+// (decision E2); jobs of plain qsub go through the engine.
+Result<std::optional<Failure>>
+requeue_one(context::Context& ctx, const Session& session, const std::vector<queue::Job>& jobs) {
+  for (const auto& job : jobs) {
+    if (job.pending()) return Failure{"Job is pending execution"};
+    if (session.source.state) {
+      const auto asked = queue::ask_supervisor(
+          *session.source.state, queue::record_key(job), "requeue", {}, ctx.clock);
+      if (asked) continue;
+      if (asked.error().message.find("--no-requeue") != std::string::npos)
+        return Failure{"Requested operation is presently disabled"};
+      if (asked.error().kind == ErrorKind::refused) return Failure{"Access/permission denied"};
+      if (asked.error().kind != ErrorKind::not_found) return tl::unexpected<Error>(asked.error());
+    }
+    TRY_ASSIGN(auto failure,
+               run_tool(session,
+                        "qmod",
+                        {"-rj", join(queue::engine_names(job), ",")},
+                        "Access/permission denied"));
+    if (failure) return failure;
+  }
+  return std::nullopt;
+}
+
+int need_id(const context::Context& ctx, const Settings& settings, std::string_view verb) {
+  tell(ctx, settings, fmt::format("too few arguments for keyword:{}", verb));
+  return slurm::k_exit_failure;
+}
+
+} // namespace
+
+int hold(context::Context& ctx, const Settings& settings, Words words) {
+  if (words.empty()) return need_id(ctx, settings, "hold");
+  return for_each_id(ctx, settings, words, true, hold_one);
+}
+
+int release(context::Context& ctx, const Settings& settings, Words words) {
+  if (words.empty()) return need_id(ctx, settings, "release");
+  return for_each_id(ctx, settings, words, true, release_one);
+}
+
+int requeue(context::Context& ctx, const Settings& settings, Words words) {
+  if (words.empty()) return need_id(ctx, settings, "requeue");
+  return for_each_id(ctx, settings, words, false, requeue_one);
+}
+
+// The engine answers a list of jobs or it is down; its host is not ours to know from here.
+int ping(context::Context& ctx, const Settings& settings) {
+  if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
+  const Session session(ctx);
+  const auto answer = session.tools.run({.tool = "qconf", .args = {"-sss"}});
+  if (!answer) return ctx.fail(answer.error());
+  const auto host = trim(answer->out);
+  if (answer->status != 0 || host.empty()) {
+    tell(ctx, settings, "Slurmctld(primary) is DOWN");
+    return slurm::k_exit_failure;
+  }
+  ctx.out.write(fmt::format("Slurmctld(primary) at {} is UP\n", split(host, '\n').front()));
+  return slurm::k_exit_ok;
+}
+
+} // namespace shim::commands::scontrol

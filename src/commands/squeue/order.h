@@ -1,0 +1,17 @@
+#pragma once
+// The order of squeue's lines: -S and its default. Pure. vectors/07 sq.S*.
+
+#include "slurm_shim/queue/queue.h"
+
+#include <string_view>
+#include <vector>
+
+namespace shim::commands::squeue {
+
+inline constexpr std::string_view k_default_sort = "P,t,-p";
+
+// Keys are letters of -o with an optional + or -, separated by commas; the first counts most.
+// Letters without an order are passed over.
+void sort_jobs(std::vector<queue::Job>& jobs, std::string_view keys);
+
+} // namespace shim::commands::squeue
