@@ -163,6 +163,17 @@ class Sbatch(unittest.TestCase):
         done = self.sbatch("-p", "training", "--wrap", "true")
         self.assertIn("invalid partition specified: training", done.stderr)
 
+    def test_hosts_must_exist(self):
+        for words in (["-x", "n[2,9]"], ["-w", "n9"], ["-w", "n2", "-x", "n2"]):
+            done = self.sbatch(*words, "--wrap", "true")
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "sbatch: error: Batch job submission failed: Invalid node name specified\n"))
+        _, got = self.accepted("-N2", "-w", "n2.example,n3", "-x", "n1", "--wrap", "true",
+                               FAKE_GE_HOSTS="n1 n2.example n3")
+        argv = got["argv"]
+        self.assertEqual(argv[argv.index("-q") + 1], "batch.q@n2.example,batch.q@n3")
+        self.assertEqual(argv[argv.index("-l") + 1], "h=!(n1)")
+
     def test_an_unreachable_engine(self):
         done = self.sbatch("--wrap", "true", FAKE_GE_DOWN="1")
         self.assertEqual(done.returncode, 1)

@@ -58,9 +58,23 @@ void append(ge::QsubRequest& qsub, std::string_view list) {
     qsub.resources.push_back(std::move(pair));
 }
 
-Result<std::vector<std::string>> hosts_of(const std::string& list) {
+// Names with and without their domain are the same host.
+bool same_host(std::string_view a, std::string_view b) {
+  const auto short_name = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  const bool one_is_short =
+      a.find('.') == std::string_view::npos || b.find('.') == std::string_view::npos;
+  return equals_ignore_case(a, b) ||
+         (one_is_short && equals_ignore_case(short_name(a), short_name(b)));
+}
+
+Result<std::vector<std::string>> hosts_of(const std::string& list, const EngineFacts& facts) {
   auto hosts = slurm::expand_hostlist(list);
   if (!hosts) return refuse_submission("Invalid node name specified");
+  for (const auto& host : *hosts) {
+    const auto is_it = [&](const std::string& known) { return same_host(host, known); };
+    if (facts.hosts && std::ranges::none_of(*facts.hosts, is_it))
+      return refuse_submission("Invalid node name specified");
+  }
   return std::move(*hosts);
 }
 
@@ -126,14 +140,15 @@ find_place(const Request& request, const config::Config& config, const EngineFac
   return place;
 }
 
-Result<void> restrict_hosts(const Request& request, int nodes, ge::QsubRequest& qsub) {
+Result<void>
+restrict_hosts(const Request& request, const EngineFacts& facts, int nodes, ge::QsubRequest& qsub) {
   std::vector<std::string> excluded;
   if (request.exclude && !request.exclude->empty()) {
-    TRY_ASSIGN(excluded, hosts_of(*request.exclude));
+    TRY_ASSIGN(excluded, hosts_of(*request.exclude, facts));
     qsub.resources.emplace_back("h", "!(" + join(excluded, "|") + ")");
   }
   if (!request.nodelist || request.nodelist->empty()) return {};
-  TRY_ASSIGN(const auto hosts, hosts_of(*request.nodelist));
+  TRY_ASSIGN(const auto hosts, hosts_of(*request.nodelist, facts));
   for (const auto& host : hosts)
     if (std::ranges::count(excluded, host) > 0)
       return refuse_submission("Invalid node name specified");

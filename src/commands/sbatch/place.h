@@ -22,8 +22,9 @@ struct Place {
 [[nodiscard]] Result<Place>
 find_place(const Request& request, const config::Config& config, const EngineFacts& facts);
 
-// -w and -x.
-[[nodiscard]] Result<void> restrict_hosts(const Request& request, int nodes, ge::QsubRequest& qsub);
+// -w and -x. A host that is no execution host is refused here: 8.1.9 takes any name in -l h=!(..).
+[[nodiscard]] Result<void>
+restrict_hosts(const Request& request, const EngineFacts& facts, int nodes, ge::QsubRequest& qsub);
 // -C, -L, --gres other than gpu, --exclusive.
 [[nodiscard]] Result<void> add_resources(const Request& request,
                                          const config::Config& config,

@@ -100,6 +100,8 @@ Result<EngineFacts> ask_engine(const context::Context& ctx, const Request& reque
   const ge::Qconf qconf(tools);
   if (ctx.config.partitions.empty() && request.partition)
     if (auto queues = qconf.list("-sql")) facts.queues = std::move(*queues);
+  if (request.nodelist || request.exclude)
+    if (auto hosts = qconf.list("-sel")) facts.hosts = std::move(*hosts);
   if (request.memory && ctx.config.memory_consumable == "auto")
     facts.memory_kind = memory_kind(qconf, ctx.config.memory_complex);
   return facts;

@@ -84,7 +84,7 @@ private:
     qsub.par = pinned.par;
     qsub.master_par = pinned.master_par;
     qsub.slave_par = pinned.slave_par;
-    return restrict_hosts(m_request, m_geometry.nodes, qsub);
+    return restrict_hosts(m_request, m_facts, m_geometry.nodes, qsub);
   }
 
   Result<void> limits() {

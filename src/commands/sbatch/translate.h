@@ -22,6 +22,8 @@ struct EngineFacts {
   bool has_par = false;
   // Cluster queues; nothing: not asked (partitions are configured) or no answer.
   std::optional<std::vector<std::string>> queues;
+  // Execution hosts; nothing: not asked (no host was named) or no answer.
+  std::optional<std::vector<std::string>> hosts;
   std::string memory_kind = "slot"; // how the memory complex counts: slot, host, job, none
 };
 
