@@ -152,4 +152,12 @@ parse(OptionTable table, const std::vector<std::string>& words, const ParseRules
   return Walk(table, words, rules).run();
 }
 
+std::string
+value_of(const Parsed& parsed, OptionTable table, const EnvList& env, std::string_view long_name) {
+  if (const auto* given = parsed.last(long_name)) return given->value.value_or("");
+  const auto row = std::find_if(
+      table.begin(), table.end(), [&](const Option& option) { return option.name == long_name; });
+  return row == table.end() || row->env.empty() ? "" : env.get_or(row->env, "");
+}
+
 } // namespace shim::cli

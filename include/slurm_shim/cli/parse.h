@@ -3,6 +3,7 @@
 // --opt=value, --opt value, -Xvalue, -X value, clusters of letters, unique abbreviations, optional
 // values only when attached, `--`, stop at the first positional word. Messages are getopt's.
 
+#include "slurm_shim/base/env_list.h"
 #include "slurm_shim/base/result.h"
 #include "slurm_shim/cli/option.h"
 
@@ -50,5 +51,9 @@ struct ParseRules {
 // word follows is refused, since nobody can tell whether the word is its value.
 [[nodiscard]] Result<Parsed>
 parse(OptionTable table, const std::vector<std::string>& words, const ParseRules& rules);
+
+// The option's value as given, else that of its input variable in the table, else "".
+[[nodiscard]] std::string
+value_of(const Parsed& parsed, OptionTable table, const EnvList& env, std::string_view long_name);
 
 } // namespace shim::cli

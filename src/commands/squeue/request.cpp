@@ -14,13 +14,8 @@ namespace shim::commands::squeue {
 
 namespace {
 
-// The option's value, else the variable's.
 std::string value_of(const cli::Parsed& parsed, const EnvList& env, std::string_view option) {
-  const auto* given = parsed.last(option);
-  if (given != nullptr) return given->value.value_or("");
-  const auto table = squeue_options();
-  const auto row = std::ranges::find(table, option, &cli::Option::name);
-  return row == table.end() || row->env.empty() ? "" : env.get_or(row->env, "");
+  return cli::value_of(parsed, squeue_options(), env, option);
 }
 
 std::vector<std::string> list_of(std::string_view text) {
