@@ -4,7 +4,7 @@ import json
 import os
 
 SLOTS = 64
-TOK = "00000000000bench"
+TOK = "9f3c21d07be84a55"
 
 
 def write(path, text, mode=0o600):

@@ -21,6 +21,9 @@ namespace {
 constexpr std::size_t k_stack_bytes = std::size_t{256} << 10;
 // What may wait for the thread. With the loop's read buffer this keeps srun within a few MiB.
 constexpr std::size_t k_max_waiting = std::size_t{512} << 10;
+// Written buffers come back to be filled again: growing a fresh one costs more than its content.
+constexpr std::size_t k_max_spare = 3;
+constexpr std::size_t k_max_spare_bytes = std::size_t{1} << 20;
 // A write of at most this size does not block on a pipe that poll calls writable.
 constexpr std::size_t k_small = 4096;
 
@@ -46,7 +49,8 @@ struct Shared {
   std::mutex mutex;
   std::condition_variable work, idle;
   std::deque<Job> queue;
-  std::size_t waiting = 0; // bytes queued or being written
+  std::vector<std::string> spare; // empty, with room
+  std::size_t waiting = 0;        // bytes queued or being written
   bool stop = false;
   std::vector<int> errors; // per sink
   std::vector<int> fds;
@@ -86,7 +90,7 @@ void work(Shared& shared) {
   for (;;) {
     shared.work.wait(lock, [&] { return shared.stop || !shared.queue.empty(); });
     if (shared.queue.empty()) return;
-    const auto job = std::move(shared.queue.front());
+    auto job = std::move(shared.queue.front());
     shared.queue.pop_front();
     const auto index = static_cast<std::size_t>(job.sink);
     const int fd = shared.errors[index] == 0 ? shared.fds[index] : -1;
@@ -96,10 +100,21 @@ void work(Shared& shared) {
     if (error != 0) shared.errors[index] = error;
     shared.waiting -= job.bytes.size();
     if (shared.waiting == 0) shared.idle.notify_all();
+    if (shared.spare.size() < k_max_spare && job.bytes.capacity() <= k_max_spare_bytes) {
+      job.bytes.clear();
+      shared.spare.push_back(std::move(job.bytes));
+    }
     const std::uint64_t one = 1;
     // The counter cannot overflow, and a lost wake-up is made up for by the next one.
     [[maybe_unused]] const auto told = ::write(shared.progress, &one, sizeof one);
   }
+}
+
+std::string take_spare(Shared& shared) {
+  if (shared.spare.empty()) return {};
+  auto buffer = std::move(shared.spare.back());
+  shared.spare.pop_back();
+  return buffer;
 }
 
 void* thread_main(void* argument) {
@@ -217,7 +232,8 @@ void Writer::flush() {
       continue;
     }
     s.shared->waiting += sink.buffer.size();
-    s.shared->queue.push_back({number, std::exchange(sink.buffer, {})});
+    s.shared->queue.push_back({number, take_spare(*s.shared)});
+    std::swap(s.shared->queue.back().bytes, sink.buffer);
     s.shared->work.notify_one();
   }
   s.dirty.clear();

@@ -17,7 +17,8 @@ Result<std::string> read_fd(int fd, std::size_t limit) {
   std::string out;
   std::size_t used = 0;
   for (;;) {
-    if (out.size() == used) out.resize(used + (used < 65536 ? 65536 : used));
+    // Most files are small, and pages that are not touched cost nothing.
+    if (out.size() == used) out.resize(used == 0 ? 4096 : 4 * used);
     const auto got = ::read(fd, out.data() + used, out.size() - used);
     if (got < 0) {
       if (errno == EINTR) continue;

@@ -284,4 +284,10 @@ Result<pid_t> fork_process() {
   return pid;
 }
 
+Result<pid_t> start_thin_process(int (*body)(void*), void* argument, std::span<std::byte> stack) {
+  const pid_t pid = ::clone(body, stack.data() + stack.size(), CLONE_VM | SIGCHLD, argument);
+  if (pid < 0) return fail_errno("cannot create a process", errno);
+  return pid;
+}
+
 } // namespace shim::posix

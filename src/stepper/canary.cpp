@@ -5,6 +5,7 @@
 #include "slurm_shim/posix/spawn.h"
 
 #include <csignal>
+#include <cstddef>
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -13,9 +14,12 @@ namespace shim::stepper {
 
 namespace {
 
-[[noreturn]] void wait_for_ever(pid_t parent) {
+// Used once per process; the canary stands on it for ever.
+alignas(64) std::byte g_stack[8192];
+
+int wait_for_ever(void* argument) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);
+  if (::getppid() != *static_cast<pid_t*>(argument)) ::_exit(0);
   posix::close_descriptors_from(0);
   posix::ignore_signals({SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP});
   for (;;)
@@ -25,10 +29,9 @@ namespace {
 } // namespace
 
 Result<pid_t> start_canary() {
-  const auto parent = ::getpid();
-  const auto pid = posix::fork_process();
-  if (pid && *pid == 0) wait_for_ever(parent);
-  return pid;
+  static pid_t parent = 0;
+  parent = ::getpid();
+  return posix::start_thin_process(wait_for_ever, &parent, g_stack);
 }
 
 } // namespace shim::stepper

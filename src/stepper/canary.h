@@ -10,7 +10,7 @@
 namespace shim::stepper {
 
 // To be called before setsid. The canary holds no descriptor, ignores what can be ignored and dies
-// with its parent.
+// with its parent. It shares the guardian's memory, so that it costs next to nothing.
 [[nodiscard]] Result<pid_t> start_canary();
 
 } // namespace shim::stepper

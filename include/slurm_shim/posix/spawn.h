@@ -9,7 +9,9 @@
 
 #include <tl/expected.hpp>
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,5 +79,11 @@ struct SpawnError {
 // A copy of this process that runs on in our own code (guardian, canary, record guardian): 0 in
 // the child. For one-threaded processes only.
 [[nodiscard]] Result<pid_t> fork_process();
+
+// A child that shares this process's memory and runs `body` on `stack` (which must live as long as
+// the child): cheap, since nothing is copied. `body` must not return and may make system calls
+// only. Both sides run at once, unlike in spawn().
+[[nodiscard]] Result<pid_t>
+start_thin_process(int (*body)(void*), void* argument, std::span<std::byte> stack);
 
 } // namespace shim::posix
