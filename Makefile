@@ -17,8 +17,9 @@ test:
 demo:
 	scripts/demo
 
+# COMPARE=<another slurm-shim>; with a cluster up (make cluster-up) it is measured as well.
 bench: bootstrap release
-	scripts/bench $(COMPARE)
+	bench/bench.py --bin build/release/bin --cluster $(if $(COMPARE),--compare $(COMPARE))
 
 lint: bootstrap
 	scripts/lint
