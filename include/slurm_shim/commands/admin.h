@@ -2,10 +2,10 @@
 // The admin commands of slurm-shim. Each is plan -> print -> apply; apply is the only writer.
 // Spec install-doctor-ports.
 
+#include "slurm_shim/context/context.h"
+
 #include <string>
 #include <vector>
-
-#include "slurm_shim/context/context.h"
 
 namespace shim::commands {
 

@@ -2,10 +2,10 @@
 // slurm-shim-env: the PE hook that fabricates a job's SLURM_* environment. Spec environment,
 // job-files 4 ("Hook"). In hook mode it never exits non-zero.
 
+#include "slurm_shim/context/context.h"
+
 #include <string>
 #include <vector>
-
-#include "slurm_shim/context/context.h"
 
 namespace shim::commands {
 

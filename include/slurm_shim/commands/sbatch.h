@@ -1,11 +1,11 @@
 #pragma once
 // sbatch: script and options to one qsub. Spec sbatch-translate.
 
-#include <string>
-#include <vector>
-
 #include "slurm_shim/cli/option.h"
 #include "slurm_shim/context/context.h"
+
+#include <string>
+#include <vector>
 
 namespace shim::commands {
 

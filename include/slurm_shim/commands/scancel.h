@@ -1,11 +1,11 @@
 #pragma once
 // scancel: ends or signals jobs through qdel and the mailbox. Spec commands 3.
 
-#include <string>
-#include <vector>
-
 #include "slurm_shim/cli/option.h"
 #include "slurm_shim/context/context.h"
+
+#include <string>
+#include <vector>
 
 namespace shim::commands {
 

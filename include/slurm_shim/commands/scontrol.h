@@ -1,11 +1,11 @@
 #pragma once
 // scontrol: host lists, job facts, control. Spec commands 6.
 
-#include <string>
-#include <vector>
-
 #include "slurm_shim/cli/option.h"
 #include "slurm_shim/context/context.h"
+
+#include <string>
+#include <vector>
 
 namespace shim::commands {
 

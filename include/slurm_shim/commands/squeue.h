@@ -1,11 +1,11 @@
 #pragma once
 // squeue: the queue as Slurm shows it, from qstat. Spec commands 2.
 
-#include <string>
-#include <vector>
-
 #include "slurm_shim/cli/option.h"
 #include "slurm_shim/context/context.h"
+
+#include <string>
+#include <vector>
 
 namespace shim::commands {
 

@@ -1,11 +1,11 @@
 #pragma once
 // srun: launches a step on the allocation. Spec launch; start reading at Supervisor::launch().
 
-#include <string>
-#include <vector>
-
 #include "slurm_shim/cli/option.h"
 #include "slurm_shim/context/context.h"
+
+#include <string>
+#include <vector>
 
 namespace shim::commands {
 

@@ -3,13 +3,13 @@
 // every parsed call gets: LC_ALL=C, SGE_SINGLE_LINE=1, bounded time. Callers: ge's queries, sbatch,
 // srun's qrsh launcher, install.
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "slurm_shim/base/env_list.h"
 #include "slurm_shim/base/result.h"
 #include "slurm_shim/posix/runner.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace shim::ge {
 
