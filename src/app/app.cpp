@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 extern char** environ;
 
 namespace shim::app {
@@ -82,19 +84,40 @@ int run_in_context(const Command* command, std::span<char* const> args) {
 
 } // namespace
 
+namespace {
+
+struct Call {
+  const Command* command = nullptr; // nullptr: slurm-shim itself
+  std::span<char* const> args;      // without the word that named the command
+};
+
+Call find_call(int argc, char** argv) {
+  Call call{nullptr, {argv, static_cast<std::size_t>(argc < 0 ? 0 : argc)}};
+  const std::string_view called = call.args.empty() ? k_root : posix::base_name(call.args[0]);
+  if (!call.args.empty()) call.args = call.args.subspan(1);
+  // Any name that is no command's is the root: a renamed binary keeps working (spec launch 1.8).
+  call.command = find_command(called);
+  if (call.command == nullptr && !call.args.empty()) {
+    call.command = find_command(call.args[0]);
+    if (call.command != nullptr) call.args = call.args.subspan(1);
+  }
+  return call;
+}
+
+} // namespace
+
 int run(int argc, char** argv) {
   posix::ensure_standard_fds();
-  std::span<char* const> args(argv, static_cast<std::size_t>(argc < 0 ? 0 : argc));
-  const std::string_view called = args.empty() ? k_root : posix::base_name(args[0]);
-  if (!args.empty()) args = args.subspan(1);
-  // Any name that is no command's is the root: a renamed binary keeps working (spec launch 1.8).
-  const Command* command = find_command(called);
-  if (command == nullptr && !args.empty()) {
-    command = find_command(args[0]);
-    if (command != nullptr) args = args.subspan(1);
-  }
+  const auto [command, args] = find_call(argc, argv);
   if (command != nullptr && command->run_internal != nullptr) return command->run_internal(args);
   return run_in_context(command, args);
+}
+
+void run_early(int argc, char** argv) {
+  const auto [command, args] = find_call(argc, argv);
+  if (command == nullptr || (command->name != "stepper" && command->name != "rank-exec")) return;
+  posix::ensure_standard_fds();
+  ::_exit(command->run_internal(args));
 }
 
 } // namespace shim::app

@@ -8,4 +8,8 @@ namespace shim::app {
 // touched: they are exec'ed per rank and per host.
 [[nodiscard]] int run(int argc, char** argv);
 
+// Ends the process when the call is for the stepper or rank-exec; otherwise does nothing. May be
+// called before any static constructor has run (decision 30).
+void run_early(int argc, char** argv);
+
 } // namespace shim::app
