@@ -1,3 +1,4 @@
+#include "slurm_shim/cli/packed_options.h"
 #include "slurm_shim/commands/sbatch.h"
 
 namespace shim::commands {
@@ -624,7 +625,7 @@ constexpr Option k_options[] = {
 } // namespace
 
 cli::OptionTable sbatch_options() {
-  return k_options;
+  return cli::unpacked_options<k_options>();
 }
 
 } // namespace shim::commands

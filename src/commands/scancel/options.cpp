@@ -1,3 +1,4 @@
+#include "slurm_shim/cli/packed_options.h"
 #include "slurm_shim/commands/scancel.h"
 
 namespace shim::commands {
@@ -128,7 +129,7 @@ constexpr Option k_options[] = {
 } // namespace
 
 cli::OptionTable scancel_options() {
-  return k_options;
+  return cli::unpacked_options<k_options>();
 }
 
 } // namespace shim::commands

@@ -1,3 +1,4 @@
+#include "slurm_shim/cli/packed_options.h"
 #include "slurm_shim/commands/scontrol.h"
 
 namespace shim::commands {
@@ -65,7 +66,7 @@ constexpr Option k_options[] = {
 } // namespace
 
 cli::OptionTable scontrol_options() {
-  return k_options;
+  return cli::unpacked_options<k_options>();
 }
 
 } // namespace shim::commands
