@@ -1,9 +1,9 @@
 #include "slurm_shim/posix/identity.h"
 
+#include "slurm_shim/base/strings.h"
+
 #include <sys/utsname.h>
 #include <unistd.h>
-
-#include "slurm_shim/base/strings.h"
 
 namespace shim::posix {
 
@@ -34,8 +34,8 @@ Result<PasswdEntry> lookup_user(Runner& runner, const std::string& key) {
   const auto gid = fields.size() >= 7 ? parse_int<gid_t>(fields[3]) : std::nullopt;
   if (!uid || !gid)
     return fail(ErrorKind::malformed, "getent passwd " + key + ": unexpected answer");
-  return PasswdEntry{std::string(fields[0]), *uid, *gid, std::string(fields[5]),
-                     std::string(fields[6])};
+  return PasswdEntry{
+      std::string(fields[0]), *uid, *gid, std::string(fields[5]), std::string(fields[6])};
 }
 
 std::string user_name(Runner& runner, const EnvList& env) {

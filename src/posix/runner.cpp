@@ -1,5 +1,7 @@
 #include "slurm_shim/posix/runner.h"
 
+#include "slurm_shim/posix/fd.h"
+
 #include <cerrno>
 #include <csignal>
 
@@ -8,8 +10,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "slurm_shim/posix/fd.h"
 
 extern char** environ;
 
@@ -69,8 +69,12 @@ Result<Child> start(const RunRequest& request) {
   EnvList env = request.env.value_or(EnvList{});
   auto envp = env.envp();
   Child child;
-  const int error = ::posix_spawnp(&child.pid, argv[0], &spawn.actions, &spawn.attributes,
-                                   argv.data(), request.env ? envp.data() : environ);
+  const int error = ::posix_spawnp(&child.pid,
+                                   argv[0],
+                                   &spawn.actions,
+                                   &spawn.attributes,
+                                   argv.data(),
+                                   request.env ? envp.data() : environ);
   if (error != 0) {
     auto failed = fail_errno("cannot run " + request.argv[0], error);
     failed.value().kind = ErrorKind::unavailable;
@@ -156,12 +160,13 @@ Result<Output> ProcessRunner::run(const RunRequest& request) {
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
       if (left.count() <= 0)
         return tl::unexpected<Error>(
-            gave_up(request, child.pid,
+            gave_up(request,
+                    child.pid,
                     "no answer within " + std::to_string(request.timeout.count()) + " ms"));
       wait_ms = static_cast<int>(left.count()) + 1;
     }
-    pollfd fds[3] = {{child.out.get(), POLLIN, 0}, {child.err.get(), POLLIN, 0},
-                     {child.in.get(), POLLOUT, 0}};
+    pollfd fds[3] = {
+        {child.out.get(), POLLIN, 0}, {child.err.get(), POLLIN, 0}, {child.in.get(), POLLOUT, 0}};
     if (::poll(fds, 3, wait_ms) < 0 && errno != EINTR)
       return tl::unexpected<Error>(gave_up(request, child.pid, "poll failed"));
     if (child.in && fds[2].revents != 0) feed(child.in, rest);

@@ -2,12 +2,13 @@
 // Who and where we are, without name-service calls in the binary (decision 30): uid and gid from
 // the kernel, names from the environment or a getent child, host name from uname(2).
 
-#include <string>
-#include <sys/types.h>
-
 #include "slurm_shim/base/env_list.h"
 #include "slurm_shim/base/result.h"
 #include "slurm_shim/posix/runner.h"
+
+#include <string>
+
+#include <sys/types.h>
 
 namespace shim::posix {
 
@@ -29,8 +30,7 @@ struct PasswdEntry {
 [[nodiscard]] std::string home_directory(Runner& runner, const EnvList& env);
 // First IPv4 address `getent ahostsv4 NAME` gives, in numbers; 127/8 answers are skipped unless
 // `allow_loopback`. not_found when there is none.
-[[nodiscard]] Result<std::string> resolve_ipv4(Runner& runner,
-                                               const std::string& name,
-                                               bool allow_loopback = false);
+[[nodiscard]] Result<std::string>
+resolve_ipv4(Runner& runner, const std::string& name, bool allow_loopback = false);
 
 } // namespace shim::posix

@@ -229,7 +229,7 @@ TEST(Spawn, the_parent_death_signal_reaches_the_child) {
   const auto middle = posix::fork_process();
   ASSERT_TRUE(middle.has_value());
   if (*middle == 0) {
-    auto request = shell("sleep 100");
+    auto request = shell("exec sleep 100"); // a forked sleep would not carry the signal
     request.env = {"PATH=/bin:/usr/bin"};
     request.stdout_fd = pipe.write.get();
     request.parent_death_signal = SIGKILL;

@@ -252,7 +252,8 @@ TEST_F(Hook, a_symbolic_link_is_not_followed) {
 TEST_F(Hook, disabled_means_unset_lines_and_no_layout) {
   env.set("SLURM_SHIM_DISABLE", "1");
   ASSERT_EQ(run(), 0);
-  for (const auto line : split(trim(read("/environment")), '\n'))
+  const auto text = read("/environment");
+  for (const auto line : split(trim(text), '\n'))
     EXPECT_TRUE(line.starts_with("unset ")) << line;
   EXPECT_EQ(read("/layout.json"), "(missing)");
   EXPECT_TRUE(tools.calls.empty());
