@@ -5,6 +5,9 @@
 
 Only cases marked robust are run. A difference must be listed, with its reason, in the deviations file
 ({topic: {case id: reason}}), and a listed case that no longer differs is a failure too, so the list stays true.
+A reason may be given per field ({case id: {"stdout": reason}}): the other fields must not differ then.
+
+Files that a case's notes describe but its `files` do not hold come from files.json ({topic: {case id: {name: content}}}).
 
 Each case runs `bash -c CMD` in an empty working directory of its own, with HOME and TMPDIR beside it and the
 links first on PATH; FAKE_GE_DIR is a folder for the stand-ins; nothing of the caller's SLURM_*, SBATCH_*, SQUEUE_*, SGE_* variables reaches it. Grid Engine
@@ -134,7 +137,7 @@ def summary(text):
 
 
 def differences(case, got, fields):
-    found = []
+    found = {}
     for field in fields:
         unordered = case.get(field + "_unordered")
         if unordered is not None:
@@ -145,10 +148,23 @@ def differences(case, got, fields):
         else:
             want, have = case.get(field), got[field]
         if want != have:
-            found.append("    %s: want %r\n    %s: have %r" % (field, want, " " * len(field), have))
+            found[field] = "    %s: want %r\n    %s: have %r" % (field, want, " " * len(field), have)
     if "recorded" in got and case.get("parsed"):
-        found += recorded.differences(case["parsed"], got["recorded"])
+        wrong = recorded.differences(case["parsed"], got["recorded"])
+        if wrong:
+            found["recorded"] = "\n".join(wrong)
     return found
+
+
+def agrees(found, reason):
+    """Whether the fields that differ are those that may (and do)."""
+    return set(found) == set(reason) if isinstance(reason, dict) else bool(found) == bool(reason)
+
+
+def add_files(topic, cases):
+    table = json.loads(pathlib.Path(__file__).with_name("files.json").read_text(encoding="utf-8")).get(topic, {})
+    for case in cases:
+        case.setdefault("files", {}).update(table.get(case["id"], {}))
 
 
 def run_topic(path, setting, deviations, only):
@@ -157,17 +173,18 @@ def run_topic(path, setting, deviations, only):
     name = topic["topic"]
     listed = deviations.get(name, {})
     cases = [c for c in topic["cases"] if c["robust"] and (not only or re.search(only, c["id"]))]
+    add_files(name, cases)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda c: execute(c, setting), cases))
     counts = {"PASS": 0, "DEVIATION": 0, "FAIL": 0}
     for case, got in zip(cases, results):
         found = differences(case, got, setting.fields)
-        if bool(found) == (case["id"] in listed):
+        if agrees(found, listed.get(case["id"])):
             counts["DEVIATION" if found else "PASS"] += 1
             continue
         counts["FAIL"] += 1
         print("FAIL %s %s: %s" % (name, case["id"], case["cmd"]))
-        print("\n".join(found) if found else "    listed as a deviation, but it does not differ")
+        print("\n".join(found.values()) if found else "    listed as a deviation, but it does not differ")
     known = {c["id"] for c in topic["cases"]}
     for stray in sorted(set(listed) - known) if not only else []:
         counts["FAIL"] += 1
