@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -14,6 +15,11 @@ void reset_signals() {
   action.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number)
     ::sigaction(number, &action, nullptr);
+  // glibc keeps 32 and 33 for itself and refuses to touch them, but an ignored one is inherited
+  // through exec all the same. All zero is the kernel's form of SIG_DFL.
+  const unsigned long kernel_default[4] = {};
+  for (int number = 32; number <= 33; ++number)
+    ::syscall(SYS_rt_sigaction, number, kernel_default, nullptr, std::size_t{8});
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
