@@ -139,7 +139,7 @@ int not_found(const context::Context& ctx,
               const Settings& settings,
               const slurm::JobRef& ref,
               std::string_view word) {
-  if (ref.indices.empty() && !ref.element)
+  if (ref.indices.empty()) // a number, though it may be that of an element
     tell(ctx, settings, "slurm_load_jobs error: Invalid job id specified");
   else if (!settings.quiet)
     ctx.out.write(fmt::format("Job {} not found\n", word));
