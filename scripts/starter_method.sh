@@ -7,8 +7,10 @@
 # may write to stdout or read stdin (both are the job's), assign a variable that a job could have
 # exported, or end with 99 or 100 (the engine would requeue the job or put it into error state).
 
-# 1, 2: the launcher's stepper, and any other task of a parallel job, start as they are.
-if [[ ${1-} == /* && ${2-} == stepper && ${3-} == --envelope || -n ${SGE_PE_TASK_ID-} ]]; then
+# 1, 2: the launcher's stepper, and any other task of a parallel job, start as they are. 8.1.9 sets
+# no SGE_PE_TASK_ID, but on every engine the folder of a task lies below that of its job.
+if [[ ${1-} == /* && ${2-} == stepper && ${3-} == --envelope || -n ${SGE_PE_TASK_ID-} ||
+  ${SGE_JOB_SPOOL_DIR-} == */active_jobs/*/* ]]; then
   exec -- "$@"
 fi
 

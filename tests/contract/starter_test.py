@@ -72,6 +72,22 @@ class Starter(unittest.TestCase):
         self.assertEqual(args, [b"orted", b"--x"])
         self.assertEqual(seen[b"SLURM_SHIM_REQ"], b"v1;x")
 
+    def test_a_foreign_task_is_known_by_its_spool_folder(self):
+        # 8.1.9 sets no SGE_PE_TASK_ID; a task's folder lies below that of its job. On the master
+        # host the job's own environment is in sight.
+        self.world.hook("export SLURM_JOB_ID='999'\n")
+        for spool, is_task in (("/spool/n2/active_jobs/57.1/9.n2", True),
+                               ("/spool/n2/active_jobs/57.1", False)):
+            env = dict(self.world.env, SGE_JOB_SPOOL_DIR=spool, SGE_STARTER_SHELL_PATH="",
+                       SLURM_SHIM_REQ="v1;x")
+            args, seen = self.seen(self.start(self.witness, "orted", "--x", env=env))
+            self.assertEqual(args, [b"orted", b"--x"], spool)
+            self.assertEqual(b"SLURM_JOB_ID" not in seen, is_task, spool)
+        os.unlink(self.world.job_file("environment"))
+        env["SGE_JOB_SPOOL_DIR"] = "/spool/n2/active_jobs/57.1/9.n2"
+        args, _ = self.seen(self.start(self.witness, "orted", env=env))
+        self.assertEqual(args, [b"orted"])
+
     # Rule 3: the queue's start modes.
 
     def test_start_modes_of_a_plain_job(self):

@@ -99,6 +99,20 @@ def job_environment_of_three_nodes(c):
     expect_equal(lines[5], c.folder, "SLURM_SUBMIT_DIR")
 
 
+def own_remote_tasks_are_left_alone(c):
+    # What an MPI launcher does inside the job: one foreign task per host, the master host included.
+    job = c.script('while read -r host _; do\n'
+                   '  qrsh -inherit -nostdin -noshell "$host" /bin/bash -c '
+                   "'printf \"%s|\" \"$(hostname)\" \"${SLURM_JOB_ID-none}\" \"$@\"; echo; exit 3' - \"a b\" \"*\"\n"
+                   '  echo "code $?"\ndone < "$PE_HOSTFILE"\n',
+                   "--nodes=3", "--ntasks-per-node=1", "-o", "tasks.out")
+    c.wait_gone(job)
+    lines = c.read("tasks.out").splitlines()
+    expect_equal(sorted(lines[0::2]), [f"{node}|none|a b|*|" for node in NODES], "tasks")
+    expect_equal(lines[1::2], ["code 3"] * 3, "exit codes")
+
+
 run(default_output_file, large_output_is_whole, directives_and_script_arguments, late_output_folder,
     stdin_wrap_and_chdir, parsable, users_environment_travels, exit_codes_reach_accounting,
-    geometry_is_exact, published_scripts_are_refused_unscaled, job_environment_of_three_nodes)
+    geometry_is_exact, own_remote_tasks_are_left_alone, published_scripts_are_refused_unscaled,
+    job_environment_of_three_nodes)
