@@ -1,5 +1,9 @@
 # One static library per module, its sources globbed, its edges read from layers.txt.
 set(SHIM_MODULES "")
+# Where bytes and rows by the thousand go through. What runs once per command is built for size in
+# the shipped binary: half the text, so fewer pages to map at every start and to keep resident.
+set(SHIM_FAST_MODULES base posix slurm proto mux launch ge cluster queue history
+    commands/squeue commands/sacct commands/sinfo)
 
 function(shim_target_name module out)
   string(REPLACE "/" "_" name "${module}")
@@ -26,6 +30,9 @@ function(shim_read_layers)
       target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/include"
                                  PRIVATE "${CMAKE_SOURCE_DIR}/src/${module}")
       target_link_libraries(${target} PUBLIC shim_deps PRIVATE shim_warnings)
+      if(SHIM_STATIC AND NOT module IN_LIST SHIM_FAST_MODULES)
+        target_compile_options(${target} PRIVATE -Os)
+      endif()
       set(scope PUBLIC)
     else()
       add_library(${target} INTERFACE)
@@ -57,6 +64,6 @@ function(shim_unit_tests)
     target_compile_definitions(${test} PRIVATE SHIM_TEST_DATA="${CMAKE_SOURCE_DIR}/tests")
     target_link_libraries(${test} PRIVATE ${lib} GTest::gmock GTest::gtest_main shim_warnings)
     add_test(NAME ${test} COMMAND ${test})
-    set_tests_properties(${test} PROPERTIES LABELS unit TIMEOUT 300)
+    set_tests_properties(${test} PROPERTIES LABELS unit TIMEOUT 900)
   endforeach()
 endfunction()
