@@ -280,12 +280,53 @@ Result<std::time_t> parse_date_time(std::string_view text, std::time_t now) {
   return parser.resolve(now);
 }
 
+namespace {
+
+// The format may be the user's: strftime reads nothing but `parts`.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+std::string strftime_of(const std::tm& parts, const char* format) {
+  char text[256];
+  const auto size = std::strftime(text, sizeof text, format, &parts);
+  return {text, size};
+}
+#pragma GCC diagnostic pop
+
+// Days since the beginning of the calendar, enough for differences.
+int day_number(const std::tm& parts) {
+  std::tm noon = parts;
+  noon.tm_hour = 12;
+  noon.tm_min = noon.tm_sec = 0;
+  noon.tm_isdst = -1;
+  return static_cast<int>(std::mktime(&noon) / 86400);
+}
+
+std::string relative_to(const std::tm& parts, const std::tm& today) {
+  constexpr int k_week = 7;
+  const int days = day_number(parts) - day_number(today);
+  if (days == 0) return strftime_of(parts, "%H:%M:%S");
+  if (days == 1) return strftime_of(parts, "Tomorr %H:%M");
+  if (days == -1) return strftime_of(parts, "Ystday %H:%M");
+  if (days > -k_week && days < k_week) return strftime_of(parts, "%a %H:%M");
+  return strftime_of(parts, parts.tm_year == today.tm_year ? "%-d %b %H:%M" : "%-d %b %Y");
+}
+
+} // namespace
+
 std::string format_date_time(std::time_t when) {
   std::tm local{};
   localtime_r(&when, &local);
-  char text[32];
-  const auto size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local);
-  return {text, size};
+  return strftime_of(local, "%Y-%m-%dT%H:%M:%S");
+}
+
+std::string format_date_time(std::time_t when, std::string_view time_format, std::time_t now) {
+  if (time_format.empty() || time_format == "standard") return format_date_time(when);
+  std::tm local{};
+  localtime_r(&when, &local);
+  if (time_format != "relative") return strftime_of(local, std::string(time_format).c_str());
+  std::tm today{};
+  localtime_r(&now, &today);
+  return relative_to(local, today);
 }
 
 } // namespace shim::slurm

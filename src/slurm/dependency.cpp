@@ -129,7 +129,9 @@ Result<DependencyList> parse_dependency(std::string_view text) {
   }
 }
 
-std::string format_dependency(const DependencyList& list) {
+namespace {
+
+std::string joined(const DependencyList& list, std::string_view state) {
   std::vector<std::string> items;
   for (const auto& item : list.items) {
     std::string text(dependency_name(item.type));
@@ -137,9 +139,19 @@ std::string format_dependency(const DependencyList& list) {
     if (item.array_index) text += "_" + std::to_string(*item.array_index);
     if (item.whole_array) text += "_*";
     if (item.delay_minutes != 0) text += "+" + std::to_string(item.delay_minutes);
-    items.push_back(text + "(unfulfilled)");
+    items.push_back(text.append(state));
   }
   return join(items, list.any ? "?" : ",");
+}
+
+} // namespace
+
+std::string format_dependency(const DependencyList& list) {
+  return joined(list, "(unfulfilled)");
+}
+
+std::string dependency_text(const DependencyList& list) {
+  return joined(list, "");
 }
 
 } // namespace shim::slurm

@@ -44,7 +44,7 @@ Result<int> parse_nodes(std::string_view text) {
   if (!value || *value < 0) return bad();
   long factor = 1;
   if (rest == "k" || rest == "K") factor = 1024;
-  if (rest == "m" || rest == "M") factor = 1024 * 1024;
+  if (rest == "m" || rest == "M") factor = 1024L * 1024;
   if ((factor == 1 && !trim(rest).empty()) || *value > k_max / factor) return bad();
   return static_cast<int>(*value * factor);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -45,6 +46,56 @@ Result<Gres> parse_parts(std::string name, std::vector<std::string_view> parts) 
   if (!parts.empty()) gres.type = std::string(parts.front());
   if (!parts.empty() && gres.type.empty()) return bad_gres();
   return gres;
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view text) {
+  if (equals_ignore_case(text.substr(0, 2), "0x")) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+} // namespace
+
+std::optional<std::vector<std::uint64_t>> parse_bind_list(std::string_view text, bool masks) {
+  constexpr std::uint64_t k_longest = 65536; // elements: as many as a host may have tasks
+  std::vector<std::uint64_t> out;
+  for (const auto item : split(text, ',')) {
+    const auto star = item.find('*');
+    const auto head = item.substr(0, star);
+    const auto value =
+        masks ? parse_hex(head) : (is_digits(head) ? parse_int<std::uint64_t>(head) : std::nullopt);
+    std::optional<std::uint64_t> times = 1;
+    if (star != std::string_view::npos) times = parse_int<std::uint64_t>(item.substr(star + 1));
+    if (!value || !times || *times == 0 || *times > k_longest - out.size()) return std::nullopt;
+    out.insert(out.end(), static_cast<std::size_t>(*times), *value);
+  }
+  return out;
+}
+
+namespace {
+
+// False: not a binding.
+bool read_gpu_bind(const std::string& word, std::optional<std::string_view> value, GpuBind& out) {
+  using Kind = GpuBind::Kind;
+  if (word == "none" || word == "closest") {
+    out.kind = word == "none" ? Kind::none : Kind::closest;
+    return !value;
+  }
+  if (word == "map_gpu" || word == "mask_gpu") {
+    out.kind = word == "map_gpu" ? Kind::map : Kind::mask;
+    auto list = parse_bind_list(value.value_or(""), out.kind == Kind::mask);
+    if (!list) return false;
+    out.list = std::move(*list);
+    return true;
+  }
+  if (word != "single" && word != "per_task" && word != "per-task") return false;
+  out.kind = word == "single" ? Kind::single : Kind::per_task;
+  if (!value) return out.kind == Kind::per_task;
+  const auto number = is_digits(*value) ? parse_int<int>(*value) : std::nullopt;
+  out.count = number.value_or(0);
+  return out.count > 0;
 }
 
 } // namespace
@@ -89,7 +140,8 @@ std::string format_tres(const std::vector<Gres>& list) {
   return join(items, ",");
 }
 
-Result<void> check_gpu_bind(std::string_view text) {
+Result<GpuBind> parse_gpu_bind(std::string_view text) {
+  GpuBind bind;
   auto rest = text;
   const auto drop = [&](std::string_view head) {
     const bool found = equals_ignore_case(rest.substr(0, head.size()), head);
@@ -97,18 +149,14 @@ Result<void> check_gpu_bind(std::string_view text) {
     return found;
   };
   drop("gpu:");
-  if (drop("verbose,")) drop("gpu:");
+  bind.verbose = drop("verbose,");
+  if (bind.verbose) drop("gpu:");
   const auto colon = rest.find(':');
-  const auto word = to_lower(rest.substr(0, colon));
-  const auto value = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
-  const auto number = parse_int<int>(value);
-  const bool positive = is_digits(value) && number && *number > 0;
-  bool good = false;
-  if (word == "closest" || word == "none") good = colon == std::string_view::npos;
-  if (word == "single") good = positive;
-  if (word == "per_task" || word == "per-task") good = colon == std::string_view::npos || positive;
-  if (word == "map_gpu" || word == "mask_gpu") good = !value.empty();
-  if (good) return {};
+  const bool has_value = colon != std::string_view::npos;
+  if (read_gpu_bind(to_lower(rest.substr(0, colon)),
+                    has_value ? std::optional(rest.substr(colon + 1)) : std::nullopt,
+                    bind))
+    return bind;
   return fail(ErrorKind::usage,
               "Invalid --gpu-bind argument: " +
                   std::string(text.starts_with("gpu:") ? "" : "gpu:") + std::string(text),

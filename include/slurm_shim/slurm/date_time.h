@@ -17,5 +17,9 @@ namespace shim::slurm {
 
 // "2026-11-30T01:43:00" in local time, as every Slurm command prints times.
 [[nodiscard]] std::string format_date_time(std::time_t when);
+// The same under SLURM_TIME_FORMAT: "" and "standard" as above, "relative" to `now` (14:05:00,
+// Tomorr 14:05, Sat 14:05, 4 Oct 14:05, 4 Oct 2025), anything else is a strftime format.
+[[nodiscard]] std::string
+format_date_time(std::time_t when, std::string_view time_format, std::time_t now);
 
 } // namespace shim::slurm

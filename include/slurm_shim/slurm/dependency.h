@@ -43,5 +43,7 @@ struct DependencyList {
 
 // "afterok:12(unfulfilled),after:13+5(unfulfilled)": what scontrol shows for a waiting job.
 [[nodiscard]] std::string format_dependency(const DependencyList& list);
+// The same without these states, as it is recorded.
+[[nodiscard]] std::string dependency_text(const DependencyList& list);
 
 } // namespace shim::slurm

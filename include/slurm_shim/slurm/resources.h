@@ -5,6 +5,7 @@
 #include "slurm_shim/base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,22 @@ struct Gres {
 // "gres:gpu:a100:2,gres:gpu:1": the TRES form that scontrol shows.
 [[nodiscard]] std::string format_tres(const std::vector<Gres>& list);
 
-// --gpu-bind: [verbose,]{closest|none|per_task:<n>|single:<n>|map_gpu:..|mask_gpu:..}. Error
-// (usage, exit 255): "Invalid --gpu-bind argument: gpu:bogus".
-[[nodiscard]] Result<void> check_gpu_bind(std::string_view text);
+// --gpu-bind: [gpu:][verbose,]{closest|none|per_task[:<n>]|single:<n>|map_gpu:<list>|
+// mask_gpu:<list>}. Lists are separated by commas, n*k stands for k times n; masks are hexadecimal
+// with or without 0x, of up to 64 devices. Error (usage, exit 255): "Invalid --gpu-bind argument:
+// gpu:bogus".
+struct GpuBind {
+  enum class Kind { none, closest, per_task, single, map, mask } kind = Kind::none;
+  int count = 0; // per_task: GPUs of each task, 0 = not given; single: tasks of each GPU
+  std::vector<std::uint64_t> list{}; // map: positions; mask: bits
+  bool verbose = false;
+  bool operator==(const GpuBind&) const = default;
+};
+[[nodiscard]] Result<GpuBind> parse_gpu_bind(std::string_view text);
+
+// The list of a binding: numbers, or hexadecimal masks. Nothing when it is none.
+[[nodiscard]] std::optional<std::vector<std::uint64_t>> parse_bind_list(std::string_view text,
+                                                                        bool masks);
 
 struct License {
   std::string name; // may carry "@server"

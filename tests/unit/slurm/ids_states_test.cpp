@@ -188,11 +188,53 @@ TEST(Resources, read_types_and_counts) {
   EXPECT_FALSE(parse_gres("gpu:a:b:1"));
   EXPECT_FALSE(parse_gres(",gpu"));
   EXPECT_FALSE(parse_gpus(""));
-  EXPECT_TRUE(check_gpu_bind("verbose,single:2"));
-  EXPECT_FALSE(check_gpu_bind("single"));
   EXPECT_EQ(parse_licenses("a:2;b@srv,c=3").value(),
             (std::vector<License>{{"a", 2}, {"b@srv", 1}, {"c", 3}}));
   EXPECT_FALSE(parse_licenses("a:0"));
+}
+
+TEST(GpuBind, all_its_words) {
+  using Kind = GpuBind::Kind;
+  const struct {
+    const char* text;
+    GpuBind want;
+  } good[] = {{"none", {Kind::none}},
+              {"closest", {Kind::closest}},
+              {"per_task", {Kind::per_task}},
+              {"Per-Task:2", {Kind::per_task, 2}},
+              {"single:3", {Kind::single, 3}},
+              {"verbose,single:2", {Kind::single, 2, {}, true}},
+              {"gpu:verbose,gpu:closest", {Kind::closest, 0, {}, true}},
+              {"map_gpu:0,1", {Kind::map, 0, {0, 1}}},
+              {"map_gpu:0*2,3", {Kind::map, 0, {0, 0, 3}}},
+              {"mask_gpu:0x3,c*2", {Kind::mask, 0, {3, 12, 12}}}};
+  for (const auto& c : good) {
+    const auto got = parse_gpu_bind(c.text);
+    ASSERT_TRUE(got) << c.text;
+    EXPECT_EQ(*got, c.want) << c.text;
+  }
+  for (const auto* bad : {"",
+                          "bogus",
+                          "single",
+                          "single:0",
+                          "single:-1",
+                          "per_task:x",
+                          "none:1",
+                          "map_gpu",
+                          "map_gpu:",
+                          "map_gpu:0,",
+                          "map_gpu:x",
+                          "map_gpu:0*0",
+                          "map_gpu:-1",
+                          "mask_gpu:0x",
+                          "mask_gpu:g",
+                          "map_gpu:0*99999999",
+                          "mask_gpu:1ffffffffffffffff",
+                          "verbose,"}) {
+    const auto got = parse_gpu_bind(bad);
+    ASSERT_FALSE(got) << bad;
+    EXPECT_EQ(got.error().message, "Invalid --gpu-bind argument: gpu:" + std::string(bad));
+  }
 }
 
 TEST(Numbers, refuse_what_does_not_fit) {

@@ -180,7 +180,7 @@ std::map<std::string, Handler> handlers() {
   };
   h["gpus"] = h["G"] = gpus("TresPerJob");
   h["gpus-per-node"] = gpus("TresPerNode");
-  h["gpu-bind"] = [](const std::string& v) { return answer_of(check_gpu_bind(v)); };
+  h["gpu-bind"] = [](const std::string& v) { return answer_of(parse_gpu_bind(v)); };
   h["B"] = h["extra"] = [](const std::string& v) { return answer_of(parse_extra_node_info(v)); };
   h["hint"] = [](const std::string& v) {
     return v == "help" ? Answer{Error{ErrorKind::usage, "", 1}, {}} : answer_of(check_hint(v));
