@@ -88,7 +88,8 @@ Result<void> write_file_atomic(const std::string& path, std::string_view bytes, 
 }
 
 Result<void> make_directories(const std::string& path, unsigned mode) {
-  if (path.empty()) return {};
+  struct stat last {};
+  if (path.empty() || (::stat(path.c_str(), &last) == 0 && S_ISDIR(last.st_mode))) return {};
   for (std::size_t at = 0; at != std::string::npos;) {
     at = path.find('/', at + 1);
     const std::string part = path.substr(0, at);
@@ -131,10 +132,13 @@ Result<std::string> current_directory() {
 }
 
 Result<std::string> self_path() {
+  static std::string known; // a process keeps its program
+  if (!known.empty()) return known;
   char buffer[PATH_MAX];
   const auto length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
   if (length < 0) return fail_errno("/proc/self/exe", errno);
-  return std::string(buffer, static_cast<std::size_t>(length));
+  known.assign(buffer, static_cast<std::size_t>(length));
+  return known;
 }
 
 std::string absolute(std::string_view path, std::string_view base) {

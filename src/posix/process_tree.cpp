@@ -4,11 +4,13 @@
 #include "slurm_shim/posix/fd.h"
 #include "slurm_shim/posix/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,6 +21,12 @@
 namespace shim::posix {
 
 namespace {
+
+// Between two rounds of a sweep. The killed end within microseconds; a process that forks as fast
+// as it can gets no further in that time than the next round's list of children.
+constexpr auto shortest_nap = std::chrono::microseconds(100);
+constexpr auto longest_nap = std::chrono::microseconds(10'000);
+constexpr auto patient_nap = std::chrono::microseconds(50'000); // for those that end by themselves
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -74,39 +82,70 @@ std::vector<pid_t> children_of(pid_t pid) {
 }
 
 std::vector<pid_t> descendants_of(pid_t pid) {
-  auto out = children_of(pid);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto below = children_of(out[i]);
-    out.insert(out.end(), below.begin(), below.end());
+  return descendants_of(pid, [](pid_t) { return false; });
+}
+
+std::vector<pid_t> descendants_of(pid_t pid, const std::function<bool(pid_t)>& pruned) {
+  std::vector<pid_t> out;
+  const auto add_children = [&](pid_t parent) {
+    for (const auto child : children_of(parent))
+      if (!pruned(child)) out.push_back(child);
+  };
+  add_children(pid);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    add_children(out[i]);
+  return out;
+}
+
+namespace {
+
+struct Signalled {
+  int done = 0;
+  int refused = 0; // another user's process
+  int spared = 0;
+};
+
+Signalled signal_all(int number, pid_t except, const std::function<bool(pid_t)>& spared) {
+  Signalled out;
+  for (const auto pid : descendants_of(::getpid())) {
+    if (pid == except) continue;
+    if (spared && spared(pid))
+      ++out.spared;
+    else if (::kill(pid, number) == 0)
+      ++out.done;
+    else if (errno == EPERM)
+      ++out.refused;
   }
   return out;
 }
 
-int signal_descendants(int number, pid_t except) {
-  int signalled = 0;
-  for (const auto pid : descendants_of(::getpid()))
-    if (pid != except && ::kill(pid, number) == 0) ++signalled;
-  return signalled;
+} // namespace
+
+int signal_descendants(int number, pid_t except, const std::function<bool(pid_t)>& spared) {
+  return signal_all(number, except, spared).done;
 }
 
-void sweep_descendants(const std::function<void(pid_t, int)>& on_reaped) {
-  for (;;) {
+bool sweep_descendants(const std::function<void(pid_t, int)>& on_reaped,
+                       std::chrono::milliseconds limit,
+                       const std::function<bool(pid_t)>& spared) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  for (auto nap = shortest_nap;;) {
     int status = 0;
-    pid_t pid = ::waitpid(-1, &status, WNOHANG);
-    if (pid == 0) {
-      // Something lives. With somebody killed the wait below ends; nobody killed means that a child
-      // ended between the two calls (none is listed any more), or that it may not be killed.
-      if (signal_descendants(SIGKILL, 0) > 0)
-        pid = ::waitpid(-1, &status, 0);
-      else if (!children_of(::getpid()).empty())
-        return;
-      else
-        continue;
-    }
-    if (pid > 0)
+    const auto pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid > 0) {
       on_reaped(pid, status);
-    else if (errno == ECHILD)
-      return;
+      nap = shortest_nap;
+      continue;
+    }
+    if (pid < 0 && errno == ECHILD) return true;
+    // Something lives. That nothing was there to be signalled proves nothing: a process that
+    // changes parents is in no list of children for a moment. Only a refusal with nobody else to
+    // kill is final.
+    const auto sent = signal_all(SIGKILL, 0, spared);
+    if (sent.done == 0 && sent.spared == 0 && sent.refused > 0) return false;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(sent.done == 0 && sent.spared > 0 ? patient_nap : nap);
+    nap = std::min(nap * 2, longest_nap);
   }
 }
 

@@ -1,9 +1,11 @@
 #include "slurm_shim/posix/runner.h"
 
 #include "slurm_shim/posix/fd.h"
+#include "slurm_shim/posix/huge_pages.h"
 
 #include <cerrno>
 #include <csignal>
+#include <new>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -110,10 +112,25 @@ private:
 
 enum class Drained { more, end };
 
+// A string that doubles copies all it holds each time; a few big steps cost less, and memory that
+// is not touched costs nothing.
+void make_room(std::string& text, std::size_t more) {
+  constexpr std::size_t k_big = std::size_t{1} << 20;
+  constexpr std::size_t k_step = 8;
+  if (text.size() + more <= text.capacity() || text.size() < k_big) return;
+  try {
+    text.reserve(text.size() * k_step);
+  } catch (const std::bad_alloc&) {
+    return; // Little address space: it grows as it can.
+  }
+  expect_to_fill(text.data(), text.capacity());
+}
+
 Drained drain(Fd& fd, std::string& into) {
   char buffer[65536];
   const auto got = ::read(fd.get(), buffer, sizeof buffer);
   if (got > 0) {
+    make_room(into, static_cast<std::size_t>(got));
     into.append(buffer, static_cast<std::size_t>(got));
     return Drained::more;
   }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -30,6 +31,11 @@ void ignore_signals(std::initializer_list<int> numbers) {
     ::signal(number, SIG_IGN);
 }
 
+bool is_ignored(int number) {
+  struct sigaction action = {};
+  return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 Result<Fd> block_into_signalfd(std::initializer_list<int> numbers) {
   sigset_t set;
   ::sigemptyset(&set);
@@ -41,10 +47,25 @@ Result<Fd> block_into_signalfd(std::initializer_list<int> numbers) {
   return fd;
 }
 
+namespace {
+
+bool read_info(int signal_fd, signalfd_siginfo& info) {
+  return ::read(signal_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
+}
+
+} // namespace
+
 int take_signal(int signal_fd) {
   signalfd_siginfo info{};
-  const auto got = ::read(signal_fd, &info, sizeof info);
-  return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
+  return read_info(signal_fd, info) ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+int take_foreign_signal(int signal_fd) {
+  signalfd_siginfo info{};
+  while (read_info(signal_fd, info))
+    if (info.ssi_pid != static_cast<std::uint32_t>(::getpid()))
+      return static_cast<int>(info.ssi_signo);
+  return 0;
 }
 
 Result<Fd> open_pidfd(pid_t pid) {

@@ -4,6 +4,7 @@
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/posix/signals.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -128,6 +130,8 @@ SHIM_CHILD_SIDE int child_main(void* argument) {
     if (::getppid() != plan.parent) give_up(plan, Stage::orphaned, ESRCH);
   }
   if (!place_descriptors(request)) give_up(plan, Stage::descriptors, errno);
+  if (request.controlling_terminal && ::ioctl(0, TIOCSCTTY, 0) != 0)
+    give_up(plan, Stage::descriptors, errno);
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   if (request.open_files) {
     const rlimit limit{request.open_files->soft, request.open_files->hard};
@@ -241,12 +245,11 @@ std::string SpawnError::message() const {
 std::vector<std::string> program_candidates(const std::string& program,
                                             const std::vector<std::string>& env) {
   if (program.find('/') != std::string::npos) return {program};
-  if (program.empty()) return {};
-  std::string_view path = "/bin:/usr/bin";
-  for (const auto& entry : env)
-    if (EnvList::name_of(entry) == "PATH") path = EnvList::value_of(entry);
+  const auto is_path = [](const auto& entry) { return EnvList::name_of(entry) == "PATH"; };
+  const auto path = std::find_if(env.rbegin(), env.rend(), is_path);
+  if (program.empty() || path == env.rend()) return {};
   std::vector<std::string> candidates;
-  for (const auto directory : split(path, ':'))
+  for (const auto directory : split(EnvList::value_of(*path), ':'))
     candidates.push_back(directory.empty() ? program : std::string(directory) + "/" + program);
   return candidates;
 }

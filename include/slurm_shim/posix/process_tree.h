@@ -2,6 +2,7 @@
 // The processes below one of ours, and their end: KILL, reap, again, until nothing is left. For
 // subreapers, to which also the children of ended ranks come (setsid, double fork). Decision E1.
 
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -17,12 +18,20 @@ namespace shim::posix {
 // Children, their children, and so on; parents before children.
 [[nodiscard]] std::vector<pid_t> descendants_of(pid_t pid);
 
-// Signals every descendant of the calling process but `except` (0: none). Tells how many.
-int signal_descendants(int number, pid_t except);
+// Without those for which `pruned` holds, and what is below them.
+[[nodiscard]] std::vector<pid_t> descendants_of(pid_t pid,
+                                                const std::function<bool(pid_t)>& pruned);
 
-// Kills and reaps every descendant without ever sleeping between the rounds, so that a process that
-// forks as fast as it can is outrun. `on_reaped` gets each child's pid and wait status. Ends when
-// there is no child left, or only such that may not be killed (another user's).
-void sweep_descendants(const std::function<void(pid_t, int)>& on_reaped);
+// Signals every descendant of the calling process but `except` (0: none) and those for which
+// `spared` holds. Tells how many.
+int signal_descendants(int number, pid_t except, const std::function<bool(pid_t)>& spared = {});
+
+// Kills and reaps every descendant, round after round, until none is left. `on_reaped` gets each
+// child's pid and wait status. False: something is left that may not be killed (another user's) or
+// did not die within the limit (uninterruptible sleep). Those for which `spared` holds are not
+// killed, and waited for all the same.
+bool sweep_descendants(const std::function<void(pid_t, int)>& on_reaped,
+                       std::chrono::milliseconds limit = std::chrono::seconds(10),
+                       const std::function<bool(pid_t)>& spared = {});
 
 } // namespace shim::posix

@@ -14,10 +14,14 @@ namespace shim::posix {
 // Async-signal-safe.
 void reset_signals();
 void ignore_signals(std::initializer_list<int> numbers);
+// As `nohup` and the `&` of a script leave some signals: they should stay so.
+[[nodiscard]] bool is_ignored(int number);
 // Blocks the signals and returns a non-blocking descriptor that is readable when one is pending.
 [[nodiscard]] Result<Fd> block_into_signalfd(std::initializer_list<int> numbers);
 // The next signal of such a descriptor, 0 when none is pending.
 [[nodiscard]] int take_signal(int signal_fd);
+// The same, passing over what this process has raised itself (PIPE by a write).
+[[nodiscard]] int take_foreign_signal(int signal_fd);
 
 // A descriptor that is readable when the process has ended; for a child, until it is reaped.
 // unavailable where the kernel has no pidfd (< 5.3): wait for SIGCHLD there.

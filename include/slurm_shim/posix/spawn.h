@@ -43,6 +43,7 @@ struct SpawnRequest {
   int stdout_fd = k_keep_fd;
   int stderr_fd = k_keep_fd;
   ProcessGroup group = ProcessGroup::inherit;
+  bool controlling_terminal = false; // stdin becomes that of the new session
   // Tied to the calling *thread*: the child gets it when that thread ends. 0: none.
   int parent_death_signal = 0;
   std::string chdir; // before the program is looked up; empty: the caller's directory
@@ -72,7 +73,7 @@ struct SpawnError {
 [[nodiscard]] tl::expected<Process, SpawnError> spawn(const SpawnRequest& request);
 
 // The candidates that spawn() tries for `program`: itself when it has a slash, else one per entry
-// of PATH in `env` (an empty entry is the current directory; no PATH: /bin:/usr/bin).
+// of PATH in `env` (an empty entry is the current directory; no PATH: none, as in Slurm).
 [[nodiscard]] std::vector<std::string> program_candidates(const std::string& program,
                                                           const std::vector<std::string>& env);
 

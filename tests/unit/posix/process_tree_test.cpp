@@ -102,6 +102,32 @@ TEST(ProcessTree, sweep_outruns_a_process_that_forks_and_leaves) {
   EXPECT_TRUE(ends_within(ready.read.get(), 10000));
 }
 
+// While leaders die of somebody else's signal their children change parents, and a listing of
+// children may miss them for a moment: that is no reason to stop.
+TEST(ProcessTree, sweep_goes_on_while_orphans_change_parents) {
+  auto ready = posix::make_pipe().value();
+  EXPECT_EQ(in_subreaper([&] {
+              for (int round = 0; round < 100; ++round) {
+                std::vector<pid_t> leaders;
+                for (int rank = 0; rank < 4; ++rank) {
+                  leaders.push_back(start_shell(
+                      "sleep 100 & (trap '' TERM; exec sleep 100) & echo; exec sleep 100", ready));
+                  wait_for_byte(ready.read.get());
+                }
+                const auto killer = posix::fork_process().value();
+                if (killer == 0) {
+                  for (const auto leader : leaders)
+                    ::kill(leader, SIGKILL);
+                  ::_exit(0);
+                }
+                posix::sweep_descendants([](pid_t, int) {});
+                if (::waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD) return 2;
+              }
+              return 0;
+            }),
+            0);
+}
+
 TEST(ProcessTree, descendants_are_found_below_a_new_session_and_one_can_be_left_out) {
   auto ready = posix::make_pipe().value();
   EXPECT_EQ(in_subreaper([&] {
@@ -121,6 +147,31 @@ TEST(ProcessTree, descendants_are_found_below_a_new_session_and_one_can_be_left_
             0);
 }
 
+TEST(ProcessTree, sweep_waits_for_those_that_it_spares) {
+  auto ready = posix::make_pipe().value();
+  EXPECT_EQ(in_subreaper([&] {
+              const auto spared = start_shell("echo; sleep 0.5; exit 7", ready);
+              const auto other = start_shell("echo; exec sleep 100", ready);
+              wait_for_byte(ready.read.get());
+              wait_for_byte(ready.read.get());
+              int status_of_spared = -1, status_of_other = -1;
+              const auto is_spared = [&](pid_t pid) { // and what it waits for
+                const auto below = posix::children_of(spared);
+                return pid == spared || std::count(below.begin(), below.end(), pid) > 0;
+              };
+              const bool clean = posix::sweep_descendants(
+                  [&](pid_t pid, int status) {
+                    if (pid == spared) status_of_spared = status;
+                    if (pid == other) status_of_other = status;
+                  },
+                  std::chrono::seconds(10),
+                  is_spared);
+              if (!clean || WTERMSIG(status_of_other) != SIGKILL) return 2;
+              return WIFEXITED(status_of_spared) && WEXITSTATUS(status_of_spared) == 7 ? 0 : 3;
+            }),
+            0);
+}
+
 TEST(Signals, a_blocked_signal_is_taken_from_its_descriptor) {
   EXPECT_EQ(in_subreaper([] {
               const auto fd = posix::block_into_signalfd({SIGUSR1, SIGTERM});
@@ -128,6 +179,22 @@ TEST(Signals, a_blocked_signal_is_taken_from_its_descriptor) {
               ::raise(SIGTERM);
               if (posix::take_signal(fd->get()) != SIGTERM) return 2;
               return posix::take_signal(fd->get()) == 0 ? 0 : 3;
+            }),
+            0);
+}
+
+TEST(Signals, what_a_process_raises_itself_is_told_from_a_request) {
+  EXPECT_EQ(in_subreaper([] {
+              const auto fd = posix::block_into_signalfd({SIGPIPE});
+              int ends[2];
+              if (!fd || ::pipe(ends) != 0) return 1;
+              ::close(ends[0]);
+              if (::write(ends[1], "x", 1) >= 0) return 2; // raises PIPE
+              if (posix::take_foreign_signal(fd->get()) != 0) return 3;
+              const auto pid = posix::fork_process().value();
+              if (pid == 0) ::_exit(::kill(::getppid(), SIGPIPE));
+              ::waitpid(pid, nullptr, 0);
+              return posix::take_foreign_signal(fd->get()) == SIGPIPE ? 0 : 4;
             }),
             0);
 }
