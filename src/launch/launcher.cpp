@@ -1,5 +1,6 @@
 #include "slurm_shim/launch/launcher.h"
 
+#include "slurm_shim/posix/files.h"
 #include "slurm_shim/posix/spawn.h"
 #include "slurm_shim/slurm/exit_codes.h"
 
@@ -50,6 +51,7 @@ Result<Started> start_remote_stepper(const std::string& qrsh,
   request.stdout_fd = posix::k_null_fd;
   request.stderr_fd = pipe.write.get();
   request.group = posix::ProcessGroup::session;
+  if (!posix::current_directory()) request.chdir = "/"; // qrsh refuses one that is removed
   TRY_ASSIGN(const auto pid, run(request));
   return Started{pid, std::move(pipe.read)};
 }

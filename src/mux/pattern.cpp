@@ -97,4 +97,8 @@ bool pattern_uses(std::string_view pattern, char verb) {
   return false;
 }
 
+bool is_tasks_own_pattern(std::string_view pattern) {
+  return pattern_uses(pattern, 't') || pattern_uses(pattern, 'n') || pattern_uses(pattern, 'N');
+}
+
 } // namespace shim::mux

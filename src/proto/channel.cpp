@@ -89,6 +89,12 @@ void Channel::send(FrameType type,
   flush();
 }
 
+void Channel::send_shared(std::shared_ptr<const std::string> frames) {
+  const auto size = frames->size();
+  queue_shared(std::move(frames), 0, size);
+  flush();
+}
+
 void Channel::send_spec(const std::shared_ptr<const std::string>& head, std::string tail) {
   const auto total = head->size() + tail.size();
   const auto shared_tail = std::make_shared<const std::string>(std::move(tail));

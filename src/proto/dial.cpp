@@ -103,8 +103,9 @@ void set_channel_options(int fd) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 9);
 }
 
-Result<posix::Fd> dial(const Envelope& envelope, const Token& token) {
-  const auto end = Clock::now() + 10s;
+Result<posix::Fd>
+dial(const Envelope& envelope, const Token& token, std::chrono::milliseconds limit) {
+  const auto end = Clock::now() + limit;
   std::vector<std::string_view> addresses{envelope.dial};
   addresses.insert(addresses.end(), envelope.dial_alt.begin(), envelope.dial_alt.end());
   std::string failures;

@@ -25,4 +25,23 @@ std::optional<RankFail> decode_rank_fail(std::string_view payload) {
   return RankFail{*code, std::string(payload.substr(4, k_max_reason))};
 }
 
+std::string encode_window_size(const posix::WindowSize& size) {
+  std::string out;
+  for (const auto value : {size.rows, size.columns, size.x_pixels, size.y_pixels}) {
+    out += static_cast<char>(value >> 8U);
+    out += static_cast<char>(value & 0xffU);
+  }
+  return out;
+}
+
+std::optional<posix::WindowSize> decode_window_size(std::string_view payload) {
+  if (payload.size() < 8) return std::nullopt;
+  const auto value = [&payload](std::size_t index) {
+    const auto high = static_cast<unsigned char>(payload[2 * index]);
+    const auto low = static_cast<unsigned char>(payload[2 * index + 1]);
+    return static_cast<std::uint16_t>((high << 8U) | low);
+  };
+  return posix::WindowSize{value(0), value(1), value(2), value(3)};
+}
+
 } // namespace shim::proto

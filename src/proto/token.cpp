@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include <sys/prctl.h>
+
 namespace shim::proto {
 
 namespace {
@@ -15,6 +17,8 @@ constexpr std::size_t k_token_chars = 2 * k_token_bytes;
 } // namespace
 
 Token Token::generate() {
+  // From here on this process holds the secret: no core dump, no look through /proc by others.
+  ::prctl(PR_SET_DUMPABLE, 0);
   return Token(posix::random_hex(k_token_bytes));
 }
 

@@ -25,5 +25,7 @@ struct PatternFields {
 [[nodiscard]] std::string expand_pattern(std::string_view pattern, const PatternFields& fields);
 // True when `verb` ('t', 'n', 'N') occurs as a live verb in the pattern.
 [[nodiscard]] bool pattern_uses(std::string_view pattern, char verb);
+// A file per task or host is the tasks' own (opened where they run); any other one is srun's.
+[[nodiscard]] bool is_tasks_own_pattern(std::string_view pattern);
 
 } // namespace shim::mux

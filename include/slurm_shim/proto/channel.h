@@ -45,6 +45,8 @@ public:
   void hand_over(Events events, std::size_t max_payload = k_max_payload);
 
   void send(FrameType type, std::uint8_t flags, std::uint32_t rank, std::string_view payload);
+  // Whole frames that go to several hosts: not copied.
+  void send_shared(std::shared_ptr<const std::string> frames);
   // `head` + `tail` as SPEC frames of at most 1 MiB; `head` is shared by all hosts, not copied.
   void send_spec(const std::shared_ptr<const std::string>& head, std::string tail);
 

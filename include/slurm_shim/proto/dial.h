@@ -8,6 +8,7 @@
 #include "slurm_shim/proto/step_spec.h"
 #include "slurm_shim/proto/token.h"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -26,8 +27,11 @@ struct SocketAddress {
 // TCP_NODELAY and keep-alive (15 s idle, 15 s interval, 9 probes), for both ends.
 void set_channel_options(int fd);
 
-// Tries envelope.dial, then dial_alt (3 s each when there are several addresses, 10 s in all), and
-// sends HELLO. The descriptor comes back non-blocking. Error: unavailable, naming the addresses.
-[[nodiscard]] Result<posix::Fd> dial(const Envelope& envelope, const Token& token);
+// Tries envelope.dial, then dial_alt (3 s each when there are several addresses, `limit` in all),
+// and sends HELLO. The descriptor comes back non-blocking. Error: unavailable, naming the
+// addresses.
+[[nodiscard]] Result<posix::Fd> dial(const Envelope& envelope,
+                                     const Token& token,
+                                     std::chrono::milliseconds limit = std::chrono::seconds(10));
 
 } // namespace shim::proto

@@ -31,10 +31,21 @@ enum class FrameType : std::uint8_t {
   pong = 9,
   in = 11,
   in_ack = 12,
+  window_size = 14, // srun -> stepper: its terminal has another size (messages.h)
 };
-inline constexpr std::uint8_t k_out_stderr = 0x01; // OUT: stderr, else stdout
-inline constexpr std::uint8_t k_out_eol = 0x02;    // OUT: a line feed followed; IN: end of stdin
-inline constexpr std::uint8_t k_spec_more = 0x01;  // SPEC: more pieces follow
+inline constexpr std::uint8_t k_out_stderr = 0x01;     // OUT: stderr, else stdout
+inline constexpr std::uint8_t k_out_eol = 0x02;        // OUT: a line feed followed
+inline constexpr std::uint8_t k_in_end = 0x02;         // IN: the end of stdin, behind the payload
+inline constexpr std::uint8_t k_in_others_wait = 0x04; // IN: see k_input_window
+inline constexpr std::uint8_t k_ack_closed = 0x02;     // IN_ACK: nobody on the host reads any more
+inline constexpr std::uint8_t k_spec_more = 0x01;      // SPEC: more pieces follow
+
+inline constexpr std::uint32_t k_all_ranks = 0xffffffff; // IN: all ranks of the host that read
+// Standard input per host: so many bytes may be on their way, or held by the stepper, without an
+// IN_ACK (u32: bytes that are held no longer). A host that uses its window up holds srun's reading
+// back; when ranks of other hosts wait for that, it is told so and puts the bytes of those who do
+// not read aside.
+inline constexpr std::size_t k_input_window = std::size_t{512} << 10;
 
 struct FrameHeader {
   std::uint8_t type = 0; // unknown types are delivered and ignored

@@ -1,7 +1,9 @@
 #pragma once
-// Payloads of the frames that end a rank: RANK_EXIT and RANK_FAIL. Pure. Spec protocol 2 and 5.
+// Payloads of the frames that end a rank, RANK_EXIT and RANK_FAIL, and of WINDOW_SIZE. Pure. Spec
+// protocol 2 and 5.
 
 #include "slurm_shim/base/result.h"
+#include "slurm_shim/posix/terminal.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,5 +32,9 @@ struct RankFail {
 };
 [[nodiscard]] std::string encode_rank_fail(const RankFail& fail); // cuts the reason to 4 KiB
 [[nodiscard]] std::optional<RankFail> decode_rank_fail(std::string_view payload);
+
+// Four u16: rows, columns, and both in pixels.
+[[nodiscard]] std::string encode_window_size(const posix::WindowSize& size);
+[[nodiscard]] std::optional<posix::WindowSize> decode_window_size(std::string_view payload);
 
 } // namespace shim::proto

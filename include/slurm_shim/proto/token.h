@@ -12,6 +12,7 @@ inline constexpr std::string_view k_token_variable = "SLURM_SHIM_TOKEN";
 
 class Token {
 public:
+  // Also keeps this process from being dumped, until it executes another program.
   [[nodiscard]] static Token generate();
   explicit Token(std::string text) : m_text(std::move(text)) {}
   [[nodiscard]] const std::string& reveal() const { return m_text; }

@@ -41,6 +41,32 @@ TEST(Dial, addresses_are_numbers) {
   EXPECT_TRUE(parse_address("[::1]:61000"));
 }
 
+TEST(Dial, gives_up_in_time_where_packets_vanish) {
+  // A socket whose queue is full drops what else comes, as a firewall may.
+  const posix::Fd full(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(full.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(full.get(), 0), 0);
+  ASSERT_EQ(::getsockname(full.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+  Envelope envelope;
+  envelope.dial = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  envelope.host = "node1";
+  std::vector<posix::Fd> waiting;
+  for (int i = 0; i < 8; ++i) {
+    auto fd = dial(envelope, Token::generate(), 300ms);
+    if (!fd) {
+      EXPECT_EQ(fd.error().message,
+                "cannot reach srun at " + envelope.dial + ": Connection timed out");
+      return;
+    }
+    waiting.push_back(std::move(*fd));
+  }
+  FAIL() << "a queue of " << waiting.size() << " connections";
+}
+
 // A listener on a loop, with what happened written down.
 class Door : public ::testing::Test {
 protected:
