@@ -20,11 +20,18 @@ ids_where(const std::vector<ResourceGrant>& grants, std::string_view complex, au
   return out;
 }
 
-int device_number(std::string_view id, int position) {
-  if (const auto number = parse_int<int>(id); number && *number >= 0) return *number;
-  const auto last = id.find_last_not_of("0123456789");
-  const auto digits = last == std::string_view::npos ? id : id.substr(last + 1);
-  return parse_int<int>(digits).value_or(position);
+std::string device_id(std::string_view word, std::size_t position) {
+  // A short number behind it is a site's own counting, no UUID.
+  constexpr std::size_t k_longest_number = 4;
+  for (const std::string_view head : {"GPU-", "MIG-"}) {
+    if (!word.starts_with(head)) continue;
+    const auto rest = word.substr(head.size());
+    if (!is_digits(rest) || rest.size() > k_longest_number) return std::string(word);
+  }
+  const auto last = word.find_last_not_of("0123456789");
+  const auto digits = last == std::string_view::npos ? word : word.substr(last + 1);
+  const auto number = parse_int<int>(digits);
+  return number ? std::to_string(*number) : std::to_string(position);
 }
 
 std::string first_line(std::string_view text) {
@@ -59,20 +66,20 @@ std::optional<double> JobDetail::request(std::string_view complex) const {
   return std::nullopt;
 }
 
-std::vector<int> device_numbers(const std::vector<std::string>& ids) {
-  std::vector<int> out;
-  for (const auto& id : ids) {
-    const int number = device_number(id, static_cast<int>(out.size()));
-    if (std::find(out.begin(), out.end(), number) == out.end()) out.push_back(number);
+std::vector<std::string> device_ids(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  for (const auto& word : words) {
+    auto id = device_id(word, out.size());
+    if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(std::move(id));
   }
   return out;
 }
 
-std::vector<int> device_numbers(std::string_view ids) {
-  std::vector<std::string> words;
-  for (const auto word : split_words(ids))
-    words.emplace_back(word);
-  return device_numbers(words);
+std::vector<std::string> device_ids(std::string_view words) {
+  std::vector<std::string> list;
+  for (const auto word : split_words(words))
+    list.emplace_back(word);
+  return device_ids(list);
 }
 
 std::optional<double> parse_memory_value(std::string_view text) {

@@ -4,6 +4,7 @@
 #include "slurm_shim/ge/jobs.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace shim::ge {
 
@@ -112,12 +113,17 @@ Result<JobFacts> parse_job(const pugi::xml_node& node) {
 
 // The scheduler's reasons for one job ("cannot run in PE ... because it only offers 32 slots").
 void add_reasons(const pugi::xml_node& root, JobFactsList& details) {
+  std::unordered_map<std::uint64_t, JobFacts*> by_number;
+  for (auto& job : details.jobs)
+    by_number.emplace(job.job, &job);
   for (const auto& element : root.child("messages").children())
     for (const auto& message : element.child("SME_message_list").children())
-      for (const auto& text : texts_of(message, "MES_job_number_list", "ULNG_value"))
-        for (auto& job : details.jobs)
-          if (job.reason.empty() && std::to_string(job.job) == text)
-            job.reason = child_text(message, "MES_message");
+      for (const auto& text : texts_of(message, "MES_job_number_list", "ULNG_value")) {
+        const auto number = parse_int<std::uint64_t>(text);
+        const auto job = number ? by_number.find(*number) : by_number.end();
+        if (job != by_number.end() && job->second->reason.empty())
+          job->second->reason = child_text(message, "MES_message");
+      }
 }
 
 // OCS answers an unknown job with text that is no XML ("<unknown_jobs><><ST_name>7</ST_name>"):

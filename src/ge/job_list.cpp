@@ -1,11 +1,14 @@
 #include "xml.h"
+#include "xml_scanner.h"
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/ge/jobs.h"
+#include "slurm_shim/posix/huge_pages.h"
 #include "slurm_shim/slurm/hostlist.h"
 
 #include <algorithm>
 #include <ctime>
+#include <unordered_map>
 
 namespace shim::ge {
 
@@ -19,51 +22,143 @@ std::int64_t epoch_seconds(std::int64_t value) {
   return value;
 }
 
-double to_double(const std::string& text) {
+double to_double(std::string_view text) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   return parsed.ec == std::errc{} ? value : 0;
 }
 
-Result<JobRow> parse_row(const pugi::xml_node& node) {
-  JobRow row;
-  const auto number = parse_int<std::uint64_t>(node.child_value("JB_job_number"));
-  if (!number) return fail(ErrorKind::malformed, "qstat: a job without a number in the answer");
-  row.job = *number;
-  row.priority = to_double(node.child_value("JAT_prio"));
-  row.name = child_text(node, "full_job_name");
-  if (row.name.empty()) row.name = child_text(node, "JB_name");
-  row.owner = child_text(node, "JB_owner");
-  row.state = node.child_value("state");
-  row.start = parse_time(node.child_value("JAT_start_time"));
-  row.submit = parse_time(node.child_value("JAT_submission_time"));
-  if (row.submit == 0) row.submit = parse_time(node.child_value("JB_submission_time"));
-  const std::string instance = node.child_value("queue_name");
-  const auto at = instance.find('@');
-  row.queue = instance.substr(0, at);
-  if (at != std::string::npos) row.host = instance.substr(at + 1);
-  row.pending = std::string_view(node.attribute("state").value()) == "pending";
-  row.slave = std::string_view(node.child_value("master")) == "SLAVE";
-  row.slots = parse_int<int>(node.child_value("slots")).value_or(0);
-  TRY_ASSIGN(row.tasks, parse_task_ranges(node.child_value("tasks")));
-  for (const auto& queue : node.children("hard_req_queue"))
-    row.requested_queues.emplace_back(queue.child_value());
-  for (const auto& request : node.children("hard_request"))
-    row.requests.emplace_back(request.attribute("name").value(), request.child_value());
-  row.pe = node.child("requested_pe").attribute("name").value();
-  for (const auto& predecessor : node.children("predecessor_jobs"))
-    if (const auto job = parse_int<std::uint64_t>(predecessor.child_value()))
-      row.predecessors.push_back(*job);
-  return row;
-}
-
-Result<void> collect(const pugi::xml_node& parent, std::vector<JobRow>& rows) {
-  for (const auto& node : parent.children("job_list")) {
-    TRY_ASSIGN(auto row, parse_row(node));
-    rows.push_back(std::move(row));
+// Local times of one answer. mktime costs more than all the rest of a row, and the hours repeat.
+class Times {
+public:
+  std::int64_t read(std::string_view text) {
+    // YYYY-MM-DDTHH:MM:SS, a fraction may follow
+    constexpr std::size_t k_hour = 13;
+    constexpr std::size_t k_second = 19;
+    if (text.size() < k_second || text[k_hour] != ':' || text[k_hour + 3] != ':')
+      return parse_time(text);
+    const auto minute = parse_int<int>(text.substr(k_hour + 1, 2));
+    const auto second = parse_int<int>(text.substr(k_hour + 4, 2));
+    if (!minute || !second || *minute > 59 || *second > 60) return parse_time(text);
+    const auto hour = std::string(text.substr(0, k_hour));
+    const auto [it, fresh] = m_hours.try_emplace(hour, 0);
+    if (fresh) it->second = parse_time(hour + ":00:00");
+    return it->second == 0 ? parse_time(text) : it->second + *minute * 60 + *second;
   }
-  return {};
-}
+
+private:
+  std::unordered_map<std::string, std::int64_t> m_hours;
+};
+
+// Reads the elements of one answer, row by row.
+class ListReader {
+public:
+  explicit ListReader(std::string_view xml) : m_text(xml), m_xml(xml) {}
+
+  Result<std::vector<JobRow>> read() {
+    m_rows.reserve(count_rows());
+    posix::expect_to_fill(m_rows.data(), m_rows.capacity() * sizeof(JobRow));
+    for (;;) {
+      const auto step = m_xml.next();
+      if (step == XmlScanner::Step::error) return tl::unexpected<Error>(m_xml.error("qstat"));
+      if (step == XmlScanner::Step::end) return std::move(m_rows);
+      if (step == XmlScanner::Step::open)
+        TRY(open());
+      else
+        TRY(close());
+    }
+  }
+
+private:
+  // About as many as there are: a vector that grows to tens of megabytes copies as many.
+  [[nodiscard]] std::size_t count_rows() const {
+    constexpr std::string_view k_open = "<job_list";
+    std::size_t rows = 0;
+    for (auto at = m_text.find(k_open); at != std::string_view::npos;
+         at = m_text.find(k_open, at + k_open.size()))
+      ++rows;
+    constexpr std::size_t k_least_row =
+        64; // bytes of text; what is no answer reserves no gigabytes
+    return std::min(rows, m_text.size() / k_least_row + 1);
+  }
+
+  Result<void> open() {
+    if (m_xml.depth() == 1 && m_xml.name() != "job_info")
+      return fail(ErrorKind::malformed,
+                  "qstat: unexpected answer: <" + std::string(m_xml.name()) + ">");
+    if (m_row_depth == 0 && m_xml.name() == "job_list") {
+      m_row_depth = m_xml.depth();
+      m_row = {};
+      m_row.pending = m_xml.attribute("state") == "pending";
+    } else if (m_row_depth != 0 && m_xml.depth() == m_row_depth + 1) {
+      if (m_xml.name() == "hard_request")
+        m_attribute = m_xml.attribute("name");
+      else if (m_xml.name() == "requested_pe")
+        m_row.pe = decode_text(m_xml.attribute("name"));
+    }
+    return {};
+  }
+
+  Result<void> close() {
+    if (m_row_depth == 0) return {};
+    if (m_xml.depth() == m_row_depth) return take_field(m_xml.name(), m_xml.text());
+    if (m_xml.depth() + 1 != m_row_depth) return {};
+    m_row_depth = 0;
+    if (m_row.job == 0)
+      return fail(ErrorKind::malformed, "qstat: a job without a number in the answer");
+    m_rows.push_back(std::move(m_row));
+    return {};
+  }
+
+  Result<void> take_field(std::string_view name, std::string_view text) {
+    if (name == "JB_job_number")
+      m_row.job = parse_int<std::uint64_t>(trim(text)).value_or(0);
+    else if (name == "JAT_prio")
+      m_row.priority = to_double(text);
+    else if (name == "full_job_name")
+      m_row.name = decode_text(text);
+    else if (name == "JB_name") {
+      if (m_row.name.empty()) m_row.name = decode_text(text);
+    } else if (name == "JB_owner")
+      m_row.owner = decode_text(text);
+    else if (name == "state")
+      m_row.state = text;
+    else if (name == "JAT_start_time")
+      m_row.start = m_times.read(text);
+    else if (name == "JAT_submission_time" || name == "JB_submission_time")
+      m_row.submit = m_times.read(text);
+    else if (name == "queue_name")
+      take_instance(text);
+    else if (name == "master")
+      m_row.slave = text == "SLAVE";
+    else if (name == "slots")
+      m_row.slots = parse_int<int>(text).value_or(0);
+    else if (name == "tasks") {
+      TRY_ASSIGN(m_row.tasks, parse_task_ranges(text));
+    } else if (name == "hard_req_queue")
+      m_row.requested_queues.push_back(decode_text(text));
+    else if (name == "hard_request") {
+      if (m_row.requests.empty()) m_row.requests.reserve(2);
+      m_row.requests.emplace_back(decode_text(m_attribute), decode_text(text));
+    } else if (name == "predecessor_jobs" || name == "ad_predecessor_jobs")
+      if (const auto job = parse_int<std::uint64_t>(text)) m_row.predecessors.push_back(*job);
+    return {};
+  }
+
+  void take_instance(std::string_view text) {
+    const auto at = text.find('@');
+    m_row.queue = text.substr(0, at);
+    if (at != std::string_view::npos) m_row.host = text.substr(at + 1);
+  }
+
+  std::string_view m_text;
+  XmlScanner m_xml;
+  Times m_times;
+  JobRow m_row;
+  std::string_view m_attribute;
+  std::size_t m_row_depth = 0; // of the open job_list; 0: none is open
+  std::vector<JobRow> m_rows;
+};
 
 } // namespace
 
@@ -111,19 +206,7 @@ std::vector<std::uint32_t> expand_task_ranges(const std::vector<TaskRange>& rang
 }
 
 Result<std::vector<JobRow>> parse_job_list(std::string_view xml) {
-  pugi::xml_document document;
-  TRY(load_xml(document, xml, "qstat"));
-  const auto root = document.document_element();
-  if (std::string_view(root.name()) != "job_info")
-    return fail(ErrorKind::malformed,
-                "qstat: unexpected answer: <" + std::string(root.name()) + ">");
-  std::vector<JobRow> rows;
-  for (const auto& section : root.children()) {
-    TRY(collect(section, rows));
-    for (const auto& queue : section.children("Queue-List"))
-      TRY(collect(queue, rows));
-  }
-  return rows;
+  return ListReader(without_preamble(xml)).read();
 }
 
 std::map<TaskKey, std::vector<std::string>> hosts_of_jobs(const std::vector<JobRow>& rows) {

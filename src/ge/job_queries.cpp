@@ -8,7 +8,7 @@ namespace shim::ge {
 
 namespace {
 
-constexpr std::size_t k_batch = 100; // ids in one call
+constexpr std::size_t k_batch = 500; // ids in one call
 
 // The first line a failed tool said, on either stream.
 std::string first_words(const posix::Output& output) {
@@ -61,10 +61,20 @@ list_jobs(const Tools& tools, const std::vector<std::string>& users, TaskView vi
     args.emplace_back("-g");
     args.emplace_back(view == TaskView::tasks ? "d" : "t");
   }
+  // Only what runs (or is suspended) has hosts.
+  if (view == TaskView::hosts) args.insert(args.end(), {"-s", "rs"});
   args.emplace_back("-u");
   args.push_back(users.empty() ? "*" : join(users, ","));
   TRY_ASSIGN(const auto text, ask(tools, std::move(args)));
   return parse_job_list(text);
+}
+
+Result<std::set<std::int64_t>> numbers_of_jobs(const Tools& tools, const std::string& user) {
+  TRY_ASSIGN(const auto rows, list_jobs(tools, {user}, TaskView::jobs));
+  std::set<std::int64_t> numbers;
+  for (const auto& row : rows)
+    numbers.insert(static_cast<std::int64_t>(row.job));
+  return numbers;
 }
 
 Result<JobFactsList> describe_jobs(const Tools& tools, const std::vector<std::uint64_t>& jobs) {

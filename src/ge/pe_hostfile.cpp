@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace shim::ge {
@@ -35,13 +36,17 @@ std::string GrantedHost::cluster_queue() const {
 Result<std::vector<GrantedHost>> parse_pe_hostfile(std::string_view text) {
   std::vector<GrantedHost> hosts;
   std::map<std::string, std::size_t, std::less<>> position;
-  int number = 0;
+  int number = 0, total = 0;
   bool any_line = false;
   for (const auto line : split(text, '\n')) {
     ++number;
     if (trim(line).empty()) continue;
     any_line = true;
     TRY_ASSIGN(auto host, parse_line(line, number));
+    if (host.slots > std::numeric_limits<int>::max() - total)
+      return fail(ErrorKind::malformed,
+                  fmt::format("PE_HOSTFILE line {}: too many slots: \"{}\"", number, trim(line)));
+    total += host.slots;
     const auto [it, is_new] = position.try_emplace(host.name, hosts.size());
     if (is_new)
       hosts.push_back(std::move(host));

@@ -1,6 +1,7 @@
 #include "slurm_shim/ge/qconf.h"
 
 #include "slurm_shim/base/strings.h"
+#include "slurm_shim/ge/job_detail.h"
 #include "slurm_shim/ge/qsub.h"
 
 #include <algorithm>
@@ -21,15 +22,19 @@ std::string said(const posix::Output& output) {
 
 // Texts of a qconf that reached the qmaster and found nothing.
 bool tells_absence(const posix::Output& output) {
-  constexpr std::array<std::string_view, 6> texts{
+  constexpr std::array<std::string_view, 10> k_texts{
       "is not a parallel environment",
       "No cluster queue or queue instance matches",
       "no parallel environment defined",
       "no cluster queue",
       "no execution host defined",
+      "no operator defined",
+      "no manager defined",
+      "no submit host defined",
+      "no administrative host defined",
       "does not exist",
   };
-  return std::any_of(texts.begin(), texts.end(), [&](std::string_view text) {
+  return std::any_of(k_texts.begin(), k_texts.end(), [&](std::string_view text) {
     return output.err.find(text) != std::string::npos || output.out.find(text) != std::string::npos;
   });
 }
@@ -64,7 +69,7 @@ void Attributes::set(std::string_view key, std::string_view value) {
 std::string Attributes::text() const {
   std::string out;
   for (const auto& [name, value] : m_entries)
-    out += name + " " + value + "\n";
+    out.append(name).append(" ").append(value).append("\n");
   return out;
 }
 
@@ -78,7 +83,7 @@ Attributes parse_attributes(std::string_view text) {
       continue;
     }
     line += part;
-    const std::string whole = std::move(line);
+    const std::string whole(trim(line));
     line.clear();
     if (whole.empty() || whole.front() == '#') continue;
     const auto blank = whole.find_first_of(" \t");
@@ -148,6 +153,51 @@ Result<std::optional<Attributes>> Qconf::show(const std::string& option,
   if (output.status == 0 && attributes.entries().size() > 1) return attributes;
   if (tells_absence(output)) return std::optional<Attributes>{};
   return failed("qconf " + option + " " + name, output);
+}
+
+std::optional<double> complex_value(std::string_view values, std::string_view name) {
+  std::size_t depth = 0; // ids of a resource map may hold commas
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= values.size(); ++i) {
+    if (i < values.size() && values[i] == '(') ++depth;
+    if (i < values.size() && values[i] == ')' && depth > 0) --depth;
+    if (i < values.size() && (values[i] != ',' || depth > 0)) continue;
+    const auto item = trim(values.substr(begin, i - begin));
+    begin = i + 1;
+    const auto equals = item.find('=');
+    if (equals == std::string_view::npos || trim(item.substr(0, equals)) != name) continue;
+    return parse_memory_value(item.substr(equals + 1, item.find('(') - equals - 1));
+  }
+  return std::nullopt;
+}
+
+Result<std::map<std::string, double>> Qconf::host_capacities(const std::vector<std::string>& hosts,
+                                                             std::string_view complex) const {
+  std::map<std::string, double> capacities;
+  constexpr std::size_t k_at_once = 200;
+  for (std::size_t at = 0; at < hosts.size(); at += k_at_once) {
+    std::vector<std::string> args;
+    for (std::size_t i = at; i < std::min(hosts.size(), at + k_at_once); ++i) {
+      args.emplace_back("-se");
+      args.push_back(hosts[i]);
+    }
+    TRY_ASSIGN(const auto output, m_tools.run({.tool = "qconf", .args = args}));
+    if (output.status != 0) return failed("qconf -se", output);
+    // One object behind the other, each beginning with its name.
+    std::string one;
+    const auto take = [&] {
+      const auto attributes = parse_attributes(one);
+      if (const auto value = complex_value(attributes.get_or("complex_values", ""), complex))
+        capacities[attributes.get_or("hostname", "")] = *value;
+      one.clear();
+    };
+    for (const auto line : split(output.out, '\n')) {
+      if (line.starts_with("hostname")) take();
+      one += std::string(line) + "\n";
+    }
+    take();
+  }
+  return capacities;
 }
 
 Result<Attributes> Qconf::configuration() const {

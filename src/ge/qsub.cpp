@@ -1,5 +1,7 @@
 #include "slurm_shim/ge/qsub.h"
 
+#include "args.h"
+
 #include "slurm_shim/base/strings.h"
 
 #include <algorithm>
@@ -10,32 +12,6 @@ namespace shim::ge {
 
 namespace {
 
-class Args {
-public:
-  void add(std::string_view word) { m_words.emplace_back(word); }
-  void option(std::string_view name, std::string_view value) {
-    if (value.empty()) return;
-    add(name);
-    add(value);
-  }
-  void list(std::string_view name, const std::vector<std::string>& values) {
-    option(name, join(values, ","));
-  }
-  void pairs(std::string_view name, const std::vector<std::pair<std::string, std::string>>& pairs) {
-    std::vector<std::string> items;
-    for (const auto& [key, value] : pairs)
-      items.push_back(value.empty() ? key : key + "=" + value);
-    list(name, items);
-  }
-  [[nodiscard]] std::vector<std::string> take() && { return std::move(m_words); }
-  void append(const std::vector<std::string>& words) {
-    m_words.insert(m_words.end(), words.begin(), words.end());
-  }
-
-private:
-  std::vector<std::string> m_words;
-};
-
 void add_fixed_part(const QsubRequest& r, Args& args) {
   args.add("-terse");
   if (!r.scan_script) {
@@ -45,27 +21,15 @@ void add_fixed_part(const QsubRequest& r, Args& args) {
   for (const auto* word : {"-b", "n", "-shell", "y"})
     args.add(word);
   args.option("-S", r.shell);
-  constexpr std::array levels{"n", "e", "v"};
-  args.option("-w", levels[static_cast<std::size_t>(r.verify)]);
-}
-
-void add_placement(const QsubRequest& r, Args& args) {
-  args.list("-q", r.queues);
-  if (!r.pe.empty()) {
-    args.add("-pe");
-    args.add(r.pe);
-    args.add(std::to_string(r.slots));
-  }
-  args.option("-par", r.par);
+  add_verify(r, args);
 }
 
 void add_job(const QsubRequest& r, Args& args) {
   args.option("-N", r.name);
   args.option("-o", r.output);
-  if (r.error.empty())
-    args.option("-j", "y");
-  else
-    args.option("-e", r.error);
+  // Always said: a request file may say the contrary.
+  args.option("-e", r.error);
+  args.option("-j", r.error.empty() ? "y" : "n");
   args.option("-i", r.input);
   args.option("-wd", r.directory);
   if (r.whole_environment) args.add("-V");
@@ -79,11 +43,37 @@ void add_job(const QsubRequest& r, Args& args) {
 
 void add_policy(const QsubRequest& r, Args& args) {
   args.option("-a", r.begin);
+  add_accounts(r, args);
+  add_needs(r, args);
+}
+
+} // namespace
+
+void add_verify(const QsubRequest& r, Args& args) {
+  constexpr std::array levels{"n", "e", "v"};
+  args.option("-w", levels[static_cast<std::size_t>(r.verify)]);
+}
+
+void add_placement(const QsubRequest& r, Args& args) {
+  args.list("-q", r.queues);
+  args.list("-masterq", r.master_queues);
+  if (!r.pe.empty()) {
+    args.add("-pe");
+    args.add(r.pe);
+    args.add(std::to_string(r.slots));
+  }
+  args.option("-par", r.par);
+}
+
+void add_accounts(const QsubRequest& r, Args& args) {
   args.option("-A", r.account);
   args.option("-P", r.project);
   if (r.priority != 0) args.option("-p", std::to_string(r.priority));
   args.option("-m", r.mail_events);
   args.option("-M", r.mail_users);
+}
+
+void add_needs(const QsubRequest& r, Args& args) {
   std::vector<std::pair<std::string, std::string>> context;
   for (const auto& [key, value] : r.context)
     context.emplace_back(key, encode_context(value));
@@ -92,6 +82,10 @@ void add_policy(const QsubRequest& r, Args& args) {
   args.list("-hold_jid", r.hold_jobs);
   args.list("-hold_jid_ad", r.hold_array_jobs);
   args.pairs("-l", r.resources);
+  if (r.wishes.empty()) return;
+  args.add("-soft");
+  args.pairs("-l", r.wishes);
+  args.add("-hard");
 }
 
 // Last, because a scope stays in force for what follows it.
@@ -110,8 +104,6 @@ void add_scopes(const QsubRequest& r, Args& args) {
     args.add(word);
 }
 
-} // namespace
-
 std::vector<std::string> build_qsub_args(const QsubRequest& request) {
   Args args;
   add_fixed_part(request, args);
@@ -129,7 +121,9 @@ std::string encode_context(std::string_view value) {
   return percent_encode(value, "._:;+-");
 }
 
-std::string sanitize_job_name(std::string_view name) {
+namespace {
+
+std::string replace_forbidden(std::string_view name) {
   constexpr std::size_t k_max_name = 512;
   constexpr std::string_view k_forbidden = "/:@\\*?";
   // Blanks and bytes beyond ASCII too: the qmaster of 8.1.9 breaks off ("Error reading answer
@@ -138,10 +132,22 @@ std::string sanitize_job_name(std::string_view name) {
   std::string out;
   for (const char c : name.substr(0, k_max_name))
     out += is_plain(c) && k_forbidden.find(c) == std::string_view::npos ? c : '_';
+  return out;
+}
+
+} // namespace
+
+std::string sanitize_job_name(std::string_view name) {
+  constexpr std::size_t k_max_name = 512;
+  auto out = replace_forbidden(name);
   const bool reserved = equals_ignore_case(out, "none") || equals_ignore_case(out, "all") ||
                         equals_ignore_case(out, "template");
   if (out.empty() || reserved || is_digits(out.substr(0, 1))) out.insert(0, 1, '_');
   return out.substr(0, k_max_name);
+}
+
+std::string sanitize_account(std::string_view name) {
+  return replace_forbidden(name);
 }
 
 QsubAbilities parse_qsub_help(std::string_view help) {

@@ -75,4 +75,13 @@ Result<posix::Output> Tools::run(const Call& call) const {
   return m_runner.run(request);
 }
 
+Result<posix::Output> Tools::run_program(std::vector<std::string> argv,
+                                         std::optional<std::chrono::milliseconds> timeout) const {
+  posix::RunRequest request;
+  request.argv = std::move(argv);
+  request.env = m_env;
+  request.timeout = timeout.value_or(m_timeout);
+  return m_runner.run(request);
+}
+
 } // namespace shim::ge

@@ -2,8 +2,15 @@
 
 namespace shim::ge {
 
+std::string_view without_preamble(std::string_view text) {
+  const auto begin = text.find("<?xml");
+  return begin == std::string_view::npos ? text : text.substr(begin);
+}
+
 Result<void> load_xml(pugi::xml_document& document, std::string_view text, std::string_view what) {
-  const auto loaded = document.load_buffer(text.data(), text.size());
+  text = without_preamble(text);
+  const auto loaded =
+      document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!loaded)
     return fail(ErrorKind::malformed,
                 std::string(what) + ": unexpected answer: " + loaded.description() + " at byte " +

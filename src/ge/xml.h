@@ -11,6 +11,8 @@
 
 namespace shim::ge {
 
+// The text from its XML declaration on: what a profile or a wrapper printed before it is no answer.
+[[nodiscard]] std::string_view without_preamble(std::string_view text);
 // malformed when the text is no complete XML document.
 [[nodiscard]] Result<void>
 load_xml(pugi::xml_document& document, std::string_view text, std::string_view what);

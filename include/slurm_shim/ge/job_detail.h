@@ -48,10 +48,11 @@ struct JobTask {
 [[nodiscard]] Result<JobDetail>
 query_job_detail(const Tools& tools, const JobTask& which, std::chrono::milliseconds timeout);
 
-// The words of SGE_HGR_<complex> or of a resource map as device numbers: a number as it is, else
-// the number at the end of the word, else the word's position; each device once.
-[[nodiscard]] std::vector<int> device_numbers(const std::vector<std::string>& ids);
-[[nodiscard]] std::vector<int> device_numbers(std::string_view ids);
+// The words of SGE_HGR_<complex> or of a resource map as what a device runtime is told: a UUID or a
+// MIG name ("GPU-8932f937-...", "MIG-...") as it is, else the number at the end of the word ("2",
+// "gpu2"), else the word's position; each device once.
+[[nodiscard]] std::vector<std::string> device_ids(const std::vector<std::string>& words);
+[[nodiscard]] std::vector<std::string> device_ids(std::string_view words);
 
 // "200M", "1.5g" as bytes: k m g t are powers of 1000, K M G T of 1024.
 [[nodiscard]] std::optional<double> parse_memory_value(std::string_view text);

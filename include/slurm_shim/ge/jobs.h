@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,10 +83,13 @@ struct JobFactsList {
 // is neither.
 [[nodiscard]] std::int64_t parse_time(std::string_view text);
 
-enum class TaskView { jobs, tasks, hosts }; // plain, -g d, -g t
-// `qstat -xml -r [-g d|t] -u USERS`; no users = everybody.
+enum class TaskView { jobs, tasks, hosts }; // plain, -g d, -g t of jobs that run
+// `qstat -xml -r [-g d|t] [-s rs] -u USERS`; no users = everybody.
 [[nodiscard]] Result<std::vector<JobRow>>
 list_jobs(const Tools& tools, const std::vector<std::string>& users, TaskView view);
+// Numbers of all the jobs that `user` has in the queue.
+[[nodiscard]] Result<std::set<std::int64_t>> numbers_of_jobs(const Tools& tools,
+                                                             const std::string& user);
 // `qstat -xml -j ID,ID...`, in batches. No ids: nothing is asked.
 [[nodiscard]] Result<JobFactsList> describe_jobs(const Tools& tools,
                                                  const std::vector<std::uint64_t>& jobs);

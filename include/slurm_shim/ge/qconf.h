@@ -6,6 +6,7 @@
 #include "slurm_shim/base/result.h"
 #include "slurm_shim/ge/tools.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ struct Complex {
 };
 [[nodiscard]] std::vector<Complex> parse_complexes(std::string_view table);
 
+// The value of a complex in a list of complex_values: "slots=4,gpu=2(0 1)" -> 2 for gpu.
+[[nodiscard]] std::optional<double> complex_value(std::string_view values, std::string_view name);
+
 class Qconf {
 public:
   explicit Qconf(const Tools& tools) : m_tools(tools) {}
@@ -56,6 +60,10 @@ public:
   // `-sp NAME`, `-sq NAME`; nothing when there is no such object.
   [[nodiscard]] Result<std::optional<Attributes>> show(const std::string& option,
                                                        const std::string& name) const;
+  // What these hosts have of a consumable, from their complex_values (`-se HOST` of each, in one
+  // call for many). Hosts without a value are left out.
+  [[nodiscard]] Result<std::map<std::string, double>>
+  host_capacities(const std::vector<std::string>& hosts, std::string_view complex) const;
   [[nodiscard]] Result<Attributes> configuration() const;       // -sconf
   [[nodiscard]] Result<std::vector<Complex>> complexes() const; // -sc
   // First line of `qstat -help`: "SGE 8.1.9", "OCS 9.1.5".

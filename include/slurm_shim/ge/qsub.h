@@ -22,7 +22,8 @@ struct QsubRequest {
   bool scan_script = false; // false: `-C ''`, the engine's own `#$` lines are left alone
   std::string shell;        // -S, for queues that do not look at the first line; "" = none
   Verify verify = Verify::refuse;
-  std::vector<std::string> queues; // one -q; empty = none
+  std::vector<std::string> queues;        // one -q; empty = none
+  std::vector<std::string> master_queues; // one -masterq: where the batch script runs
   std::string pe;
   std::int64_t slots = 1;
   std::string par;                   // global rule; never beside scoped ones
@@ -46,6 +47,7 @@ struct QsubRequest {
   std::string advance_reservation;                          // -ar
   std::vector<std::string> hold_jobs, hold_array_jobs;
   std::vector<std::pair<std::string, std::string>> resources; // one -l; value "" = name alone
+  std::vector<std::pair<std::string, std::string>> wishes;    // -soft -l
   std::vector<std::string> extra;                             // the site's, as they are
   std::string script;
   std::vector<std::string> arguments;
@@ -60,6 +62,9 @@ struct QsubRequest {
 // A job name that Grid Engine accepts: forbidden bytes become '_', a leading digit or a reserved
 // word gets a '_' in front, at most 512 bytes.
 [[nodiscard]] std::string sanitize_job_name(std::string_view name);
+
+// An account string likewise; it may begin with a digit.
+[[nodiscard]] std::string sanitize_account(std::string_view name);
 
 struct QsubAbilities {
   bool par = false; // -par and -scope

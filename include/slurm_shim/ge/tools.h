@@ -33,6 +33,10 @@ public:
   };
   // Exit status and both streams; Error (unavailable) only when it could not be run in time.
   [[nodiscard]] Result<posix::Output> run(const Call& call) const;
+  // A program that is none of the engine's, found in PATH; stdin is empty.
+  [[nodiscard]] Result<posix::Output>
+  run_program(std::vector<std::string> argv,
+              std::optional<std::chrono::milliseconds> timeout = std::nullopt) const;
   [[nodiscard]] const EnvList& env() const { return m_env; }
 
 private:

@@ -49,9 +49,9 @@ TEST_F(JobQueriesTest, asks_for_one_view_of_the_users) {
   EXPECT_TRUE(list_jobs(m_tools, {}, TaskView::jobs));
   EXPECT_TRUE(list_jobs(m_tools, {"alice", "bob"}, TaskView::hosts));
   EXPECT_TRUE(list_jobs(m_tools, {}, TaskView::tasks));
-  EXPECT_EQ(
-      m_runner.asked,
-      (std::vector<std::string>{"-xml -r -u *", "-xml -r -g t -u alice,bob", "-xml -r -g d -u *"}));
+  EXPECT_EQ(m_runner.asked,
+            (std::vector<std::string>{
+                "-xml -r -u *", "-xml -r -g t -s rs -u alice,bob", "-xml -r -g d -u *"}));
 }
 
 TEST_F(JobQueriesTest, a_failed_question_is_no_empty_answer) {

@@ -48,6 +48,18 @@ TEST(PeHostfile, hosts_without_slots_are_left_out) {
   EXPECT_EQ(none.error().message, "PE_HOSTFILE names no host with slots");
 }
 
+TEST(PeHostfile, refuses_more_slots_than_can_be_counted) {
+  constexpr auto k_many = "2147483647";
+  for (const auto* second : {"n1", "n2"}) {
+    const auto hosts =
+        parse_pe_hostfile("n1 " + std::string(k_many) + " a.q@n1 UNDEFINED\n" + second + " 1\n");
+    ASSERT_FALSE(hosts);
+    EXPECT_EQ(hosts.error().message,
+              "PE_HOSTFILE line 2: too many slots: \"" + std::string(second) + " 1\"");
+  }
+  EXPECT_TRUE(parse_pe_hostfile("n1 2147483647\n"));
+}
+
 TEST(PeHostfile, addresses_are_no_domains) {
   EXPECT_EQ(short_host_name("10.0.0.1"), "10.0.0.1");
   EXPECT_EQ(short_host_name("n1.cluster.test"), "n1");

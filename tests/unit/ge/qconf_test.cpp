@@ -54,6 +54,13 @@ TEST(Qconf, keeps_the_attributes_of_each_version) {
   EXPECT_EQ(parse_attributes(young.text()).entries(), young.entries());
 }
 
+TEST(Qconf, makes_no_attribute_of_continued_blanks) {
+  EXPECT_TRUE(parse_attributes("\\\n\n").entries().empty());
+  const auto continued = parse_attributes(" \\\npe_list \\\n  a b\n");
+  ASSERT_EQ(continued.entries().size(), 1U);
+  EXPECT_EQ(continued.get("pe_list"), "a b");
+}
+
 TEST(Qconf, splits_values_by_host) {
   const auto queue = parse_attributes(fixture("9.1.5/qconf-sq-host-override.stdout"));
   const auto starter = parse_host_value(queue.get_or("starter_method", ""));

@@ -158,6 +158,7 @@ TEST(JobName, is_made_acceptable) {
   EXPECT_EQ(sanitize_job_name("a;b=%j'<$(x)"), "a;b=%j'<$(x)");
   EXPECT_EQ(sanitize_job_name("7b train\t\xc3\xbc\x7f"), "_7b_train____");
   EXPECT_EQ(sanitize_job_name(std::string(600, '1')).size(), 512u);
+  EXPECT_EQ(sanitize_account("1abc@v100 x"), "1abc_v100_x");
 }
 
 struct RefusalCase {

@@ -1,7 +1,11 @@
+#include "slurm_shim/ge/cell.h"
+#include "slurm_shim/ge/date_time.h"
 #include "slurm_shim/ge/tools.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -86,6 +90,31 @@ TEST_F(ToolsTest, a_silent_tool_is_unavailable) {
   const auto output = tools.run({.tool = "qstat"});
   ASSERT_FALSE(output);
   EXPECT_EQ(output.error().kind, ErrorKind::unavailable);
+}
+
+TEST(DateTimeArgument, is_local_time_to_the_second) {
+  ::setenv("TZ", "UTC-1", 1);
+  ::tzset();
+  EXPECT_EQ(date_time_argument(1795999349), "202611300142.29");
+  ::unsetenv("TZ");
+  ::tzset();
+}
+
+TEST_F(ToolsTest, names_the_cluster_by_variable_file_or_cell) {
+  EnvList list;
+  EXPECT_EQ(cluster_name(list), "default");
+  list.set("SGE_CELL", "");
+  EXPECT_EQ(cluster_name(list), "default");
+  list.set("SGE_CELL", "c1");
+  list.set("SGE_ROOT", (m_root / "root").string());
+  EXPECT_EQ(cluster_name(list), "c1") << "without the file";
+  fs::create_directories(m_root / "root/c1/common");
+  std::ofstream(m_root / "root/c1/common/cluster_name") << "\n";
+  EXPECT_EQ(cluster_name(list), "c1") << "an empty file";
+  std::ofstream(m_root / "root/c1/common/cluster_name") << "p6444\n";
+  EXPECT_EQ(cluster_name(list), "p6444");
+  list.set("SGE_CLUSTER_NAME", "other");
+  EXPECT_EQ(cluster_name(list), "other");
 }
 
 } // namespace
