@@ -1,6 +1,6 @@
 #include "schema.h"
 
-#include "slurm_shim/config/config.h"
+#include "slurm_shim/config/lines.h"
 #include "slurm_shim/posix/files.h"
 
 namespace shim::config {
@@ -19,16 +19,26 @@ std::string locate(const EnvList& env, const std::string& self_path) {
   return posix::exists(beside) ? beside : "";
 }
 
-Result<Loaded> load_file(const std::string& path) {
+Result<Loaded> load_file(const std::string& path, Lines& lines) {
   auto text = posix::read_file(path, k_max_bytes);
   if (!text)
     return fail(ErrorKind::config, "config: " + text.error().message, text.error().exit_code);
-  return parse(*text, path);
+  return parse(*text, path, lines);
+}
+
+Result<Loaded> load_file(const std::string& path) {
+  Lines lines;
+  return load_file(path, lines);
+}
+
+Result<Loaded> parse(std::string_view yaml, const std::string& file_name, Lines& lines) {
+  TRY_ASSIGN(const auto root, parse_yaml(yaml, file_name));
+  return read_document(root, file_name, lines);
 }
 
 Result<Loaded> parse(std::string_view yaml, const std::string& file_name) {
-  TRY_ASSIGN(const auto root, parse_yaml(yaml, file_name));
-  return read_document(root, file_name);
+  Lines lines;
+  return parse(yaml, file_name, lines);
 }
 
 } // namespace shim::config

@@ -22,6 +22,7 @@ public:
       : m_file(file), m_node(node), m_path(std::move(path)), m_key_place(key_place) {}
 
   [[nodiscard]] const std::string& path() const { return m_path; }
+  [[nodiscard]] int key_line() const { return m_key_place.line; }
   [[nodiscard]] tl::unexpected<Error> expected(std::string_view what) const;
 
   [[nodiscard]] Result<void> text(std::string& out) const;

@@ -4,6 +4,7 @@
 #include "values.h"
 
 #include "slurm_shim/base/strings.h"
+#include "slurm_shim/config/show.h"
 
 #include <array>
 #include <limits>
@@ -15,8 +16,15 @@ namespace {
 
 constexpr int k_any = std::numeric_limits<int>::max();
 
+// What is noted beside the values.
+struct Notes {
+  std::vector<std::string>& warnings;
+  Lines& lines;
+};
+
 struct Walk {
   Loaded& loaded;
+  Notes notes;
   Config& config() const { return loaded.config; }
 };
 
@@ -27,14 +35,15 @@ template <class Target> struct Key {
 
 // Reads the entries of `map` by a table; what the table does not know is a warning.
 template <class Target, std::size_t N>
-Result<void> read_map(const Value& map,
-                      const std::array<Key<Target>, N>& table,
-                      Target& target,
-                      std::vector<std::string>& warnings) {
+Result<void>
+read_map(const Value& map, const std::array<Key<Target>, N>& table, Target& target, Notes& notes) {
   return map.entries([&](const std::string& name, const Value& value) -> Result<void> {
     for (const auto& key : table)
-      if (key.name == name) return key.read(value, target);
-    warnings.push_back(value.unknown_key());
+      if (key.name == name) {
+        notes.lines[value.path()] = value.key_line();
+        return key.read(value, target);
+      }
+    notes.warnings.push_back(value.unknown_key());
     return {};
   });
 }
@@ -73,7 +82,7 @@ constexpr std::array k_layout_keys{
 
 struct PartitionTarget {
   Partition& partition;
-  std::vector<std::string>& warnings;
+  Notes& notes;
 };
 
 Result<void> read_slots(const Value& v, PartitionTarget& t) {
@@ -85,7 +94,7 @@ Result<void> read_slots(const Value& v, PartitionTarget& t) {
 
 Result<void> read_layout(const Value& v, PartitionTarget& t) {
   LayoutTarget layout{t.partition.pe_by_layout};
-  return read_map(v, k_layout_keys, layout, t.warnings);
+  return read_map(v, k_layout_keys, layout, t.notes);
 }
 
 constexpr std::array k_partition_keys{
@@ -104,6 +113,10 @@ constexpr std::array k_partition_keys{
                          [](const Value& v, PartitionTarget& t) {
                            return v.integer(t.partition.slots_per_node, 0, k_any);
                          }},
+    Key<PartitionTarget>{"gpus_per_node",
+                         [](const Value& v, PartitionTarget& t) {
+                           return v.integer(t.partition.gpus_per_node, 0, k_any);
+                         }},
     Key<PartitionTarget>{
         "default",
         [](const Value& v, PartitionTarget& t) { return v.boolean(t.partition.is_default); }},
@@ -116,8 +129,8 @@ Result<void> read_partitions(const Value& v, Walk& walk) {
       return value.expected("a partition name without commas as its key");
     auto& partition = walk.config().partitions.emplace_back();
     partition.name = name;
-    PartitionTarget target{partition, walk.loaded.warnings};
-    TRY(read_map(value, k_partition_keys, target, walk.loaded.warnings));
+    PartitionTarget target{partition, walk.notes};
+    TRY(read_map(value, k_partition_keys, target, walk.notes));
     if (partition.is_default)
       for (const auto& other : walk.config().partitions)
         if (other.is_default && other.name != name)
@@ -146,7 +159,7 @@ Result<void> read_pes(const Value& v, Walk& walk) {
     });
     TRY(seen);
     PeTarget target{policy};
-    TRY(read_map(value, k_pe_keys, target, walk.loaded.warnings));
+    TRY(read_map(value, k_pe_keys, target, walk.notes));
     if (given) walk.config().pe_task_policy[name] = policy;
     return {};
   });
@@ -191,7 +204,7 @@ Result<void> read_version(const Value& v, Walk& w) {
 Result<void> read_ports(const Value& v, Walk& w) {
   std::string text;
   TRY(v.text(text));
-  const auto ports = to_ports(text);
+  const auto ports = parse_port_range(text);
   if (!ports) return v.expected("a port range such as 61000-61439, or 0 for any");
   w.config().control_port = *ports;
   return {};
@@ -268,6 +281,7 @@ constexpr std::array k_keys{
         [](const Value& v, Walk& w) {
           return v.word(w.config().memory_consumable, {"auto", "slot", "host", "job", "none"});
         }},
+    Key<Walk>{"tmp_complex", text<&Config::tmp_complex>},
     Key<Walk>{"emit_cpus_per_task", flag<&Config::emit_cpus_per_task>},
     Key<Walk>{"launch_ramp",
               [](const Value& v, Walk& w) { return v.integer(w.config().launch_ramp, 1, 65536); }},
@@ -286,10 +300,9 @@ constexpr std::array k_keys{
     Key<Walk>{"partitions", read_partitions},
     Key<Walk>{"partition_aliases", text_map<&Config::partition_aliases>},
     Key<Walk>{"pes", read_pes},
-    Key<Walk>{"gpu",
-              [](const Value& v, Walk& w) {
-                return read_map(v, k_gpu_keys, w.config().gpu, w.loaded.warnings);
-              }},
+    Key<Walk>{
+        "gpu",
+        [](const Value& v, Walk& w) { return read_map(v, k_gpu_keys, w.config().gpu, w.notes); }},
     Key<Walk>{"array_job_ids",
               [](const Value& v, Walk& w) {
                 return v.word(w.config().array_job_ids, {"unique", "shared"});
@@ -348,16 +361,34 @@ constexpr std::array k_keys{
     Key<Walk>{"exclusive_complex", text<&Config::exclusive_complex>},
 };
 
+template <class Target, std::size_t N>
+void add_names(std::vector<std::string>& out,
+               const std::string& prefix,
+               const std::array<Key<Target>, N>& table) {
+  for (const auto& key : table)
+    out.push_back(prefix + std::string(key.name));
+}
+
 } // namespace
 
-Result<Loaded> read_document(const YamlNode& root, const std::string& file) {
+std::vector<std::string> known_keys() {
+  std::vector<std::string> names;
+  add_names(names, "", k_keys);
+  add_names(names, "partitions.*.", k_partition_keys);
+  add_names(names, "partitions.*.pe_by_layout.", k_layout_keys);
+  add_names(names, "pes.*.", k_pe_keys);
+  add_names(names, "gpu.", k_gpu_keys);
+  return names;
+}
+
+Result<Loaded> read_document(const YamlNode& root, const std::string& file, Lines& lines) {
   Loaded loaded;
   loaded.config.source = file;
-  Walk walk{loaded};
+  Walk walk{loaded, {loaded.warnings, lines}};
   const Value top(file, root, "", root.place);
   if (root.kind != YamlNode::Kind::null && root.kind != YamlNode::Kind::map)
     return fail_at(file, root.place, "expected a map of keys");
-  TRY(read_map(top, k_keys, walk, loaded.warnings));
+  TRY(read_map(top, k_keys, walk, walk.notes));
   if (loaded.config.master_port_base + loaded.config.master_port_range > 65536)
     return fail_at(file,
                    root.place,

@@ -4,10 +4,11 @@
 
 #include "yaml_tree.h"
 
-#include "slurm_shim/config/config.h"
+#include "slurm_shim/config/lines.h"
 
 #include <string>
 
 namespace shim::config {
-[[nodiscard]] Result<Loaded> read_document(const YamlNode& root, const std::string& file);
+[[nodiscard]] Result<Loaded>
+read_document(const YamlNode& root, const std::string& file, Lines& lines);
 } // namespace shim::config

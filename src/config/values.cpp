@@ -84,7 +84,7 @@ std::optional<std::chrono::milliseconds> to_duration(std::string_view text) {
   return std::chrono::milliseconds{static_cast<long>(total + 1e-6)};
 }
 
-std::optional<PortRange> to_ports(std::string_view text) {
+std::optional<PortRange> parse_port_range(std::string_view text) {
   if (text.empty()) return PortRange{};
   if (text == "0") return PortRange{0, 0};
   const auto dash = text.find('-');

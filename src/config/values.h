@@ -14,8 +14,6 @@ namespace shim::config {
 [[nodiscard]] std::optional<bool> to_bool(std::string_view text);
 // Go's durations: 1h30m, 1.5s, 300ms, 0; not negative; below a millisecond is cut off.
 [[nodiscard]] std::optional<std::chrono::milliseconds> to_duration(std::string_view text);
-// "" = the default range, "0" = ephemeral, "a-b", "a".
-[[nodiscard]] std::optional<PortRange> to_ports(std::string_view text);
 // 24.05.0
 [[nodiscard]] bool is_version(std::string_view text);
 // per-task | per-node:<k> | <k>

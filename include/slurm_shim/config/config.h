@@ -37,6 +37,7 @@ struct Partition {
   std::string slots = "per-task";                    // per-task | per-node:<k> | a positive integer
   std::optional<int> default_time_min, max_time_min; // minutes
   int slots_per_node = 0;                            // 0 = unknown
+  int gpus_per_node = 0;                             // 0 = unknown
   bool is_default = false;
   PeByLayout pe_by_layout;
 };
@@ -44,6 +45,9 @@ struct Partition {
 struct PortRange {
   int first = 61000, last = 61439; // 0,0 = ephemeral
 };
+
+// "A-B", one port, "0" (ephemeral) or "" (the default range); ports are 1..65535, A <= B.
+[[nodiscard]] std::optional<PortRange> parse_port_range(std::string_view text);
 
 struct GpuConfig {
   bool discovery = true;      // qstat-gres | none
@@ -68,6 +72,7 @@ struct Config {
   milliseconds qstat_timeout{5000};
   std::string memory_complex = "h_vmem";  // "" = memory requests are dropped (with a warning)
   std::string memory_consumable = "auto"; // auto | slot | host | job | none
+  std::string tmp_complex;                // of --tmp; "" = dropped (with a warning)
   bool emit_cpus_per_task = false;
   int launch_ramp = 64;
   milliseconds launch_timeout{60000};
