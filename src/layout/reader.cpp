@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <limits>
+#include <string_view>
 
 namespace shim::layout {
 namespace {
@@ -40,6 +42,20 @@ public:
     for (const auto& item : *value)
       target.push_back(integer<int>(item, key));
   }
+  // Ids of devices: numbers, or words that can stand in a list.
+  void read_devices(const char* key, std::vector<std::string>& target) {
+    const auto* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_array()) return complain(key, "an array");
+    target.clear();
+    for (const auto& item : *value)
+      if (item.is_string() && is_device_word(item.get_ref<const std::string&>()))
+        target.push_back(item.get<std::string>());
+      else if (item.is_string())
+        complain(key, "a list of device ids");
+      else
+        target.push_back(std::to_string(integer<int>(item, key)));
+  }
   // An element of an array of objects, or an empty object with a complaint.
   Members child(const json& value, const std::string& name) {
     static const json empty = json::object();
@@ -66,6 +82,13 @@ public:
   }
 
 private:
+  [[nodiscard]] static bool is_device_word(std::string_view word) {
+    constexpr unsigned char k_delete = 0x7f;
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      const auto byte = static_cast<unsigned char>(c);
+      return byte > ' ' && byte < k_delete && c != ',';
+    });
+  }
   [[nodiscard]] const json* find(const char* key) const {
     const auto it = m_object.find(key);
     return it == m_object.end() || it->is_null() ? nullptr : &*it;
@@ -118,7 +141,7 @@ Node read_node(Members node, int position) {
   node.read("ip", out.ip);
   node.read_int("slots", out.slots);
   node.read("processor_range", out.processor_range);
-  node.read("gpus", out.gpus);
+  node.read_devices("gpus", out.gpus);
   node.read("is_master", out.is_master);
   return out;
 }
@@ -144,7 +167,7 @@ void read_tasks(Members tasks, Tasks& out) {
     rank.read_int("rank", entry.rank);
     rank.read_int("node", entry.node);
     rank.read_int("local", entry.local);
-    rank.read("gpus", entry.gpus);
+    rank.read_devices("gpus", entry.gpus);
     rank.read("cpuset", entry.cpuset);
     out.rank_map.push_back(std::move(entry));
   }

@@ -48,4 +48,12 @@ Result<int> next_step_id(const std::string& directory) {
   return last + 1;
 }
 
+Result<int> peek_step_id(const std::string& directory) {
+  const auto path = directory + "/" + std::string(k_counter_file);
+  const auto file = posix::open_file(path, O_RDONLY | O_NOFOLLOW);
+  if (!file) return 0; // nobody has taken one yet
+  TRY_ASSIGN(const int last, last_id(file->get(), path));
+  return last + 1;
+}
+
 } // namespace shim::layout

@@ -1,3 +1,4 @@
+#include "slurm_shim/base/plain_number.h"
 #include "slurm_shim/layout/layout.h"
 
 #include <nlohmann/json.hpp>
@@ -7,8 +8,15 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json devices(const std::vector<int>& gpus) {
-  return gpus.empty() ? json() : json(gpus);
+// Numbers as numbers, other ids as texts.
+json devices(const std::vector<std::string>& gpus) {
+  json out;
+  for (const auto& id : gpus)
+    if (const auto number = plain_number(id))
+      out.push_back(*number);
+    else
+      out.push_back(id);
+  return out;
 }
 
 json job_json(const Job& job) {

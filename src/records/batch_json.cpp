@@ -40,12 +40,33 @@ Result<void> read_signal(Fields& fields, const std::string& where, BatchJob& job
   return inner.finish();
 }
 
+Json never_json(const std::optional<Never>& never) {
+  if (!never) return {};
+  return Json{{"reason", never->reason}, {"text", exact_text(never->text)}};
+}
+
+Result<void> read_never(Fields& fields, const std::string& where, BatchJob& job) {
+  const auto* value = fields.find("never");
+  if (value == nullptr) return {};
+  if (!value->is_object()) {
+    fields.wrong("never", "an object");
+    return fields.finish();
+  }
+  Never never;
+  Fields inner(*value, where + ": never");
+  inner.require("reason");
+  inner.read("reason", never.reason);
+  inner.read("text", never.text);
+  job.never = std::move(never);
+  return inner.finish();
+}
+
 } // namespace
 
 std::string to_json(const BatchJob& job) {
-  Json afterok = Json::array();
-  for (const auto& id : job.afterok)
-    afterok.push_back(exact_text(id));
+  Json command = Json::array();
+  for (const auto& word : job.command)
+    command.push_back(exact_text(word));
   const Json out{{"v", 1},
                  {"tok", job.tok},
                  {"job", job.job},
@@ -67,8 +88,12 @@ std::string to_json(const BatchJob& job) {
                  {"kill_wait_ms", job.kill_wait_ms},
                  {"records", job.records},
                  {"requeue", job.requeue},
+                 {"umask", or_null(job.umask)},
+                 {"login_timeout_s", or_null(job.login_timeout_s)},
                  {"restart", job.restart},
-                 {"afterok", std::move(afterok)}};
+                 {"start_s", job.start_s},
+                 {"never", never_json(job.never)},
+                 {"command", std::move(command)}};
   return dump(out) + "\n";
 }
 
@@ -98,15 +123,21 @@ Result<BatchJob> batch_job_from_json(std::string_view json, const std::string& w
   fields.read("kill_wait_ms", job.kill_wait_ms);
   fields.read("records", job.records);
   fields.read("requeue", job.requeue);
+  fields.read("umask", job.umask);
+  fields.read("login_timeout_s", job.login_timeout_s);
   fields.read("restart", job.restart);
-  fields.read("afterok", job.afterok);
+  fields.read("start_s", job.start_s);
+  fields.read("command", job.command);
   if (!is_token(job.tok)) fields.wrong("tok", "16 hexadecimal digits");
   if (!job.dir.starts_with('/')) fields.wrong("dir", "an absolute path");
   if (!job.wd.starts_with('/')) fields.wrong("wd", "an absolute path");
   if (job.job <= 0) fields.wrong("job", "a job number");
+  if (job.umask && (*job.umask < 0 || *job.umask > 0777)) fields.wrong("umask", "a file mode mask");
+  if (job.login_timeout_s && *job.login_timeout_s < 1) fields.wrong("login_timeout_s", "seconds");
   if (job.kill_wait_ms < 0) fields.wrong("kill_wait_ms", "milliseconds");
   TRY(fields.finish());
   TRY(read_signal(fields, where, job));
+  TRY(read_never(fields, where, job));
   return job;
 }
 

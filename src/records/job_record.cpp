@@ -104,6 +104,14 @@ Result<void> JobRecordWriter::request(const RequestEvent& event) const {
   return append(m_path, std::move(out));
 }
 
+Result<void> JobRecordWriter::ending(const EndingEvent& event) const {
+  if (m_path.empty()) return {};
+  auto out = head(event.t_ms, m_tok, m_run, "ending");
+  out["sig"] = event.sig;
+  out["reason"] = event.reason;
+  return append(m_path, std::move(out));
+}
+
 Result<void> JobRecordWriter::end(const EndEvent& event) const {
   if (m_path.empty()) return {};
   auto out = head(event.t_ms, m_tok, m_run, "end");
@@ -206,6 +214,16 @@ std::optional<RequestEvent> to_request(const Line& line) {
   return event;
 }
 
+std::optional<EndingEvent> to_ending(const Line& line) {
+  EndingEvent event;
+  Fields fields(line.object, "");
+  event.t_ms = line.t_ms;
+  fields.read("sig", event.sig);
+  fields.read("reason", event.reason);
+  if (!fields.finish()) return std::nullopt;
+  return event;
+}
+
 std::optional<EndEvent> to_end(const Line& line) {
   EndEvent event;
   Fields fields(line.object, "");
@@ -232,6 +250,8 @@ void add_line(JobRecord& record, const Line& line) {
     if (step != record.steps.end()) step->end = std::move(*event);
   } else if (line.event == "req") {
     if (auto event = to_request(line)) record.requests.push_back(std::move(*event));
+  } else if (line.event == "ending") {
+    if (auto event = to_ending(line)) record.ending = std::move(*event);
   } else if (line.event == "end") {
     if (auto event = to_end(line)) record.end = std::move(*event);
   }

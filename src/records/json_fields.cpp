@@ -20,6 +20,17 @@ std::optional<std::string> text_of(const Json& value) {
   return base64_decode(coded.get_ref<const std::string&>());
 }
 
+std::optional<std::vector<std::string>> texts_of(const Json& list) {
+  if (!list.is_array()) return std::nullopt;
+  std::vector<std::string> out;
+  for (const auto& item : list) {
+    auto text = text_of(item);
+    if (!text) return std::nullopt;
+    out.push_back(std::move(*text));
+  }
+  return out;
+}
+
 std::optional<std::int64_t> int_of(const Json& value) {
   if (!value.is_number_integer()) return std::nullopt;
   if (value.is_number_unsigned() &&
@@ -110,12 +121,32 @@ void Fields::read(const char* key, std::optional<std::int64_t>& into) {
 void Fields::read(const char* key, std::vector<std::string>& into) {
   const auto* value = find(key);
   if (value == nullptr) return;
-  if (!value->is_array()) return wrong(key, "a list of strings");
-  std::vector<std::string> out;
+  auto out = texts_of(*value);
+  if (!out) return wrong(key, "a list of strings");
+  into = std::move(*out);
+}
+
+void Fields::read(const char* key, std::vector<std::vector<std::string>>& into) {
+  const auto* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_array()) return wrong(key, "a list of lists of strings");
+  std::vector<std::vector<std::string>> out;
   for (const auto& item : *value) {
-    auto text = text_of(item);
-    if (!text) return wrong(key, "a list of strings");
-    out.push_back(std::move(*text));
+    auto texts = texts_of(item);
+    if (!texts) return wrong(key, "a list of lists of strings");
+    out.push_back(std::move(*texts));
+  }
+  into = std::move(out);
+}
+
+void Fields::read(const char* key, std::vector<int>& into) {
+  const auto* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_array()) return wrong(key, "a list of numbers");
+  std::vector<int> out;
+  for (const auto& item : *value) {
+    if (!item.is_number_integer()) return wrong(key, "a list of numbers");
+    out.push_back(item.get<int>());
   }
   into = std::move(out);
 }

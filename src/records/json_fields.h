@@ -33,6 +33,8 @@ public:
   void read(const char* key, std::optional<std::string>& into);
   void read(const char* key, std::optional<std::int64_t>& into);
   void read(const char* key, std::vector<std::string>& into);
+  void read(const char* key, std::vector<int>& into);
+  void read(const char* key, std::vector<std::vector<std::string>>& into);
   void read_ms(const char* key, std::int64_t& into);     // seconds, perhaps with a fraction
   void require(const char* key);                         // there and not null
   [[nodiscard]] const Json* find(const char* key) const; // nullptr: missing or null

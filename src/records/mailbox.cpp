@@ -71,22 +71,26 @@ Result<std::string> post_request(const StatePaths& state,
                                  const JobKey& key,
                                  std::string_view verb,
                                  const std::vector<std::string>& args) {
+  auto id = append_request(state.mailbox(key), verb, args);
+  if (!id && id.error().kind == ErrorKind::not_found)
+    return tl::unexpected<Error>(no_supervisor(key));
+  return id;
+}
+
+Result<std::string> append_request(const std::string& path,
+                                   std::string_view verb,
+                                   const std::vector<std::string>& args) {
   const MailRequest request{new_token(), std::string(verb), args};
   const auto line = format_request(request);
   const bool is_clean = is_word(verb) && std::all_of(args.begin(), args.end(), is_word);
   if (!is_clean || line.size() > k_max_request_bytes)
     return fail(ErrorKind::usage, "request \"" + std::string(verb) + "\" cannot be passed on");
-  const auto path = state.mailbox(key);
-  auto fd = posix::open_file(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
-  if (!fd) {
-    if (fd.error().kind == ErrorKind::not_found) return tl::unexpected<Error>(no_supervisor(key));
-    return tl::unexpected<Error>(std::move(fd).error());
-  }
-  TRY(posix::check_trusted(fd->get(), path));
-  try_lock(fd->get());
-  if (const int error = posix::write_all(fd->get(), line); error != 0)
+  TRY_ASSIGN(auto fd, posix::open_file(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK));
+  TRY(posix::check_trusted(fd.get(), path));
+  try_lock(fd.get());
+  if (const int error = posix::write_all(fd.get(), line); error != 0)
     return fail_errno(path, error);
-  if (::fsync(fd->get()) != 0 || ::close(fd->release()) != 0) return fail_errno(path, errno);
+  if (::fsync(fd.get()) != 0 || ::close(fd.release()) != 0) return fail_errno(path, errno);
   return request.id;
 }
 
@@ -113,6 +117,12 @@ Result<void> MailboxReader::create() {
   TRY_ASSIGN(const auto fd,
              posix::open_file(m_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK));
   return posix::check_trusted(fd.get(), m_path);
+}
+
+void MailboxReader::skip_existing() {
+  const auto fd = posix::open_trusted(m_path);
+  struct stat info {};
+  if (fd && ::fstat(fd->get(), &info) == 0) m_offset = info.st_size;
 }
 
 std::vector<ReceivedRequest> MailboxReader::poll() {

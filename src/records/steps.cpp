@@ -25,13 +25,17 @@ constexpr std::size_t k_max_step_file = std::size_t{16} << 20; // 65,536 host na
 constexpr std::size_t k_read_chunk = 65536;
 
 std::string to_json(const RunningStep& step) {
-  const Json out{{"v", 1},
-                 {"step", step.step},
-                 {"pid", step.pid},
-                 {"start", static_cast<double>(step.start_ms) / 1000.0},
-                 {"name", exact_text(step.name)},
-                 {"hosts", step.hosts},
-                 {"ntasks", step.ntasks}};
+  Json out{{"v", 1},
+           {"step", step.step},
+           {"pid", step.pid},
+           {"start", static_cast<double>(step.start_ms) / 1000.0},
+           {"name", exact_text(step.name)},
+           {"hosts", step.hosts},
+           {"ntasks", step.ntasks},
+           {"cpus", step.cpus}};
+  if (std::any_of(step.gpus.begin(), step.gpus.end(), [](const auto& ids) { return !ids.empty(); }))
+    out["gpus"] = step.gpus;
+  if (step.parent >= 0) out["parent"] = step.parent;
   return dump(out) + "\n";
 }
 
@@ -46,6 +50,9 @@ Result<RunningStep> step_from_json(std::string_view text, const std::string& whe
   fields.read("name", step.name);
   fields.read("hosts", step.hosts);
   fields.read("ntasks", step.ntasks);
+  fields.read("cpus", step.cpus);
+  fields.read("gpus", step.gpus);
+  fields.read("parent", step.parent);
   TRY(fields.finish());
   return step;
 }
@@ -97,6 +104,22 @@ std::optional<RunningStep> read_running_step(const JobFolder& folder, int number
   return std::move(*step);
 }
 
+// The steps that do not stand around the caller, whose own step is `parent`.
+void for_each_beside(const std::vector<RunningStep>& steps, int parent, auto&& take) {
+  std::vector<int> around;
+  const auto is_around = [&](int step) {
+    return std::find(around.begin(), around.end(), step) != around.end();
+  };
+  while (parent >= 0 && !is_around(parent)) {
+    around.push_back(parent);
+    const auto found = std::find_if(
+        steps.begin(), steps.end(), [&](const auto& step) { return step.step == parent; });
+    parent = found == steps.end() ? -1 : found->parent;
+  }
+  for (const auto& step : steps)
+    if (!is_around(step.step)) take(step);
+}
+
 } // namespace
 
 Result<StepRegistration> StepRegistration::create(const JobFolder& folder,
@@ -104,9 +127,7 @@ Result<StepRegistration> StepRegistration::create(const JobFolder& folder,
   TRY(posix::make_directories(folder.steps_dir()));
   const auto path = folder.step_file(step.step);
   const auto request_path = folder.step_requests(step.step);
-  // First the request file: whoever sees the step may write to it at once.
-  TRY_ASSIGN(auto requests,
-             posix::open_file(request_path, O_RDONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
+  ::unlink(request_path.c_str()); // a dead step's of that number
   const auto temporary =
       folder.steps_dir() + "/." + std::to_string(step.step) + ".json." + std::to_string(::getpid());
   TRY_ASSIGN(auto lock, posix::open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
@@ -115,10 +136,9 @@ Result<StepRegistration> StepRegistration::create(const JobFolder& folder,
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) {
     ::unlink(temporary.c_str());
-    ::unlink(request_path.c_str());
     return fail_errno(path, error);
   }
-  return StepRegistration(std::move(lock), std::move(requests), path, request_path);
+  return StepRegistration(std::move(lock), path, request_path);
 }
 
 StepRegistration::~StepRegistration() {
@@ -129,6 +149,11 @@ StepRegistration::~StepRegistration() {
 
 std::vector<StepRequest> StepRegistration::poll() {
   std::vector<StepRequest> out;
+  if (!m_requests) {
+    auto opened = posix::open_trusted(m_request_file);
+    if (!opened) return out; // nobody has asked yet
+    m_requests = std::move(*opened);
+  }
   struct stat info {};
   if (::fstat(m_requests.get(), &info) != 0 || info.st_size <= m_offset) return out;
   std::string bytes(k_read_chunk, '\0');
@@ -150,6 +175,37 @@ std::vector<RunningStep> list_running_steps(const JobFolder& folder) {
   return out;
 }
 
+std::map<std::string, int> slots_in_use(const std::vector<RunningStep>& steps, int parent) {
+  std::map<std::string, int> out;
+  for_each_beside(steps, parent, [&](const RunningStep& step) {
+    for (std::size_t i = 0; i < step.hosts.size() && i < step.cpus.size(); ++i)
+      out[step.hosts[i]] += step.cpus[i];
+  });
+  return out;
+}
+
+std::map<std::string, std::vector<std::string>>
+devices_in_use(const std::vector<RunningStep>& steps, int parent) {
+  std::map<std::string, std::vector<std::string>> out;
+  for_each_beside(steps, parent, [&](const RunningStep& step) {
+    for (std::size_t i = 0; i < step.hosts.size() && i < step.gpus.size(); ++i) {
+      auto& held = out[step.hosts[i]];
+      held.insert(held.end(), step.gpus[i].begin(), step.gpus[i].end());
+    }
+  });
+  return out;
+}
+
+Result<posix::Fd> take_claim_lock(const JobFolder& folder) {
+  TRY(posix::make_directories(folder.root()));
+  const auto path = folder.root() + "/claim";
+  TRY_ASSIGN(auto fd, posix::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
+  TRY(posix::check_trusted(fd.get(), path));
+  while (::flock(fd.get(), LOCK_EX) != 0)
+    if (errno != EINTR) return fail_errno(path, errno);
+  return fd;
+}
+
 std::optional<RunningStep>
 find_step_on_host(const JobFolder& folder, std::string_view host, int own_step) {
   for (auto& step : list_running_steps(folder))
@@ -163,7 +219,9 @@ Result<void> post_step_request(const JobFolder& folder, int step, const StepRequ
   if (!read_running_step(folder, step))
     return fail(ErrorKind::not_found, "step " + std::to_string(step) + " is not running");
   const auto path = folder.step_requests(step);
-  TRY_ASSIGN(const auto fd, posix::open_file(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK));
+  // The first request makes the file: most steps are never asked anything.
+  TRY_ASSIGN(const auto fd,
+             posix::open_file(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
   TRY(posix::check_trusted(fd.get(), path));
   const std::string line = request.kind == StepRequest::Kind::end
                                ? "end\n"

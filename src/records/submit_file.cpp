@@ -6,10 +6,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
+
+#include <unistd.h>
+
 namespace shim::records {
 
 namespace {
 constexpr std::size_t k_max_submit_file = std::size_t{16} << 20; // argv may be megabytes
+
+std::string script_file(const StatePaths& state, std::int64_t job) {
+  return state.jobs_dir() + "/" + std::to_string(job) + ".script";
+}
+
 } // namespace
 
 std::string to_json(const SubmitFile& file) {
@@ -54,6 +63,18 @@ Result<SubmitFile> read_submit_file(const StatePaths& state, std::int64_t job) {
   const auto path = state.submit_file(job);
   TRY_ASSIGN(const auto text, posix::read_trusted(path, k_max_submit_file));
   return submit_file_from_json(text, path);
+}
+
+Result<void>
+keep_script(const StatePaths& state, std::int64_t job, std::optional<std::string_view> text) {
+  const auto path = script_file(state, job);
+  if (text) return posix::write_file_atomic(path, *text);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail_errno(path, errno);
+  return {};
+}
+
+Result<std::string> read_kept_script(const StatePaths& state, std::int64_t job) {
+  return posix::read_trusted(script_file(state, job), k_max_submit_file);
 }
 
 } // namespace shim::records

@@ -23,7 +23,7 @@ struct Node {
   std::string ip;   // numeric IPv4 or ""
   int slots = 0;
   std::string processor_range;
-  std::vector<int> gpus; // granted device ids; empty = none
+  std::vector<std::string> gpus; // granted device ids; empty = none
   bool is_master = false;
   [[nodiscard]] const std::string& engine_name() const { return fqdn.empty() ? host : fqdn; }
 };
@@ -38,7 +38,7 @@ struct Job {
 
 struct RankMapEntry {
   int rank = 0, node = 0, local = 0;
-  std::vector<int> gpus;
+  std::vector<std::string> gpus;
   std::string cpuset;
 };
 
@@ -83,5 +83,7 @@ struct Found {
 // Takes the next step id (0, 1, 2, ...; dense under concurrency) from <directory>/stepctr.
 // A missing or empty file counts as -1. "corrupt step counter" when it does not hold a number.
 [[nodiscard]] Result<int> next_step_id(const std::string& directory);
+// The number that the next step would get; takes nothing.
+[[nodiscard]] Result<int> peek_step_id(const std::string& directory);
 
 } // namespace shim::layout

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace shim::records {
 
@@ -19,6 +18,13 @@ struct SignalRequest { // --signal
   std::int64_t lead_s = 60;
   bool batch = false; // B: only the script gets it
   friend bool operator==(const SignalRequest&, const SignalRequest&) = default;
+};
+
+// Why a job that the engine has started may not run.
+struct Never {
+  std::string reason; // of the end line: dependency, deadline
+  std::string text;   // for the user
+  friend bool operator==(const Never&, const Never&) = default;
 };
 
 struct BatchJob {
@@ -40,8 +46,14 @@ struct BatchJob {
   std::int64_t kill_wait_ms = 30000;
   bool records = true;
   bool requeue = true;
+  std::optional<std::int64_t> umask;           // of the submitting process; nothing: the engine's
+  std::optional<std::int64_t> login_timeout_s; // --get-user-env: what the login shell has is added
   int restart = 0;
-  std::vector<std::string> afterok; // predecessors, engine's ids
+  std::int64_t start_s = 0;   // unix; when the hook ran, from where limit_s counts; 0 = unknown
+  std::optional<Never> never; // the job must end at once
+  // An interactive job's command; its descriptors 0-2 are qrsh's. Empty: a batch job.
+  std::vector<std::string> command;
+  [[nodiscard]] bool interactive() const { return !command.empty(); }
   [[nodiscard]] JobKey key() const { return {job, task}; }
 };
 

@@ -47,10 +47,20 @@ struct RequestEvent { // an answered mailbox request
   std::string text;
 };
 
+// What is about to end the job; the engine may leave no time for more than this.
+struct EndingEvent {
+  std::int64_t t_ms = 0;
+  int sig = 0;
+  // timeout (the limit is near), cancel (scancel), notify (the engine's warning before a KILL)
+  std::string reason;
+};
+
 struct EndEvent {
   std::int64_t t_ms = 0;
-  int code = 0, sig = 0;       // the script's true code, also 99 and 100
-  std::string reason = "exit"; // exit, requeue, environment, output, dependency
+  int code = 0, sig = 0; // the script's true code, also 99 and 100
+  // exit, timeout, cancel, requeue; without ever having run: environment, output, dependency,
+  // deadline
+  std::string reason = "exit";
 };
 
 // Appends lines of one run of one job. Does nothing (successfully) where records are off.
@@ -61,6 +71,7 @@ public:
   [[nodiscard]] Result<void> step_start(const StepStartEvent& event) const;
   [[nodiscard]] Result<void> step_end(const StepEndEvent& event) const;
   [[nodiscard]] Result<void> request(const RequestEvent& event) const;
+  [[nodiscard]] Result<void> ending(const EndingEvent& event) const;
   [[nodiscard]] Result<void> end(const EndEvent& event) const;
 
 private:
@@ -81,7 +92,8 @@ struct JobRecord {
   StartEvent start;
   std::vector<StepRecord> steps; // in order of their start
   std::vector<RequestEvent> requests;
-  std::optional<EndEvent> end; // nothing: runs, or was killed by the engine
+  std::optional<EndingEvent> ending; // the last
+  std::optional<EndEvent> end;       // nothing: runs, or was killed by the engine
 };
 
 // Lines that do not parse are skipped. nullopt: no start line, or one that is more than 300 s away

@@ -26,6 +26,10 @@ struct MailRequest {
   std::vector<std::string> args;
 };
 
+// The argument of a `suspend` or `resume` that repeats what the engine has done on the master host:
+// for the listeners on other hosts, the supervisor has nothing to do.
+inline constexpr std::string_view k_from_engine = "engine";
+
 [[nodiscard]] std::string format_request(const MailRequest& request); // with LF
 // malformed: another version, a bad id, no verb.
 [[nodiscard]] Result<MailRequest> parse_request(std::string_view line);
@@ -36,6 +40,11 @@ struct MailRequest {
                                                const JobKey& key,
                                                std::string_view verb,
                                                const std::vector<std::string>& args);
+
+// The same for a mailbox whose path is known (a stepper's); gives the request's id.
+[[nodiscard]] Result<std::string> append_request(const std::string& path,
+                                                 std::string_view verb,
+                                                 const std::vector<std::string>& args);
 
 // Waits for the supervisor's answer in the job record. unavailable when none comes in time.
 [[nodiscard]] Result<RequestEvent>
@@ -57,6 +66,8 @@ public:
   explicit MailboxReader(std::string path) : m_path(std::move(path)) {}
   // Makes the file empty: what an earlier run was asked is void.
   [[nodiscard]] Result<void> create();
+  // For a listener that is not the supervisor: what is there already is not news.
+  void skip_existing();
   // Complete lines since the last call; ids seen before are left out.
   [[nodiscard]] std::vector<ReceivedRequest> poll();
   void remove();

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct RunningStep {
   std::string name;
   std::vector<std::string> hosts; // names as in the layout
   int ntasks = 0;
+  std::vector<int> cpus; // slots that the step holds, parallel to hosts; 0 for a step that overlaps
+  int parent = -1;       // the step in a task of which srun was started; -1 = the script
+  std::vector<std::vector<std::string>> gpus{}; // device ids that it holds, parallel to hosts
 };
 
 struct StepRequest {
@@ -45,22 +49,32 @@ public:
   [[nodiscard]] std::vector<StepRequest> poll();
 
 private:
-  StepRegistration(posix::Fd lock, posix::Fd requests, std::string file, std::string request_file)
-      : m_lock(std::move(lock)), m_requests(std::move(requests)), m_file(std::move(file)),
-        m_request_file(std::move(request_file)) {}
+  StepRegistration(posix::Fd lock, std::string file, std::string request_file)
+      : m_lock(std::move(lock)), m_file(std::move(file)), m_request_file(std::move(request_file)) {}
   posix::Fd m_lock;
-  posix::Fd m_requests;
+  posix::Fd m_requests; // none before the first request
   std::int64_t m_offset = 0;
   std::string m_file, m_request_file;
 };
 
 // Steps whose srun is alive, by number; files of dead ones are unlinked.
 [[nodiscard]] std::vector<RunningStep> list_running_steps(const JobFolder& folder);
+// Host name to the slots that running steps hold there. The steps around the caller, beginning with
+// `parent` (-1 = none), do not count: their tasks wait for it.
+[[nodiscard]] std::map<std::string, int> slots_in_use(const std::vector<RunningStep>& steps,
+                                                      int parent);
+// The same for devices: host name to ids.
+[[nodiscard]] std::map<std::string, std::vector<std::string>>
+devices_in_use(const std::vector<RunningStep>& steps, int parent);
+// Held while a step looks for room and registers, so that two of them never take the same slots.
+// Waits for its turn.
+[[nodiscard]] Result<posix::Fd> take_claim_lock(const JobFolder& folder);
 // Another running step that lists the host (decision 12's classification).
 [[nodiscard]] std::optional<RunningStep>
 find_step_on_host(const JobFolder& folder, std::string_view host, int own_step);
 
-// Appends to a running step's request file. not_found when the step is not registered.
+// Appends to a running step's request file, which the first request makes. not_found when the step
+// is not registered.
 [[nodiscard]] Result<void>
 post_step_request(const JobFolder& folder, int step, const StepRequest& request);
 

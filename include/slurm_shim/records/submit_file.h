@@ -33,4 +33,11 @@ struct SubmitFile {
 // not_found when sbatch did not submit it from this user and cell.
 [[nodiscard]] Result<SubmitFile> read_submit_file(const StatePaths& state, std::int64_t job);
 
+// S/jobs/<id>.script: a script that is no file of its own (--wrap, a pipe), byte by byte. Without
+// text the file of an earlier job of that number goes.
+[[nodiscard]] Result<void>
+keep_script(const StatePaths& state, std::int64_t job, std::optional<std::string_view> text);
+// not_found when the script was a file.
+[[nodiscard]] Result<std::string> read_kept_script(const StatePaths& state, std::int64_t job);
+
 } // namespace shim::records

@@ -22,16 +22,26 @@ inline constexpr std::size_t k_max_variable_bytes = 8000; // Grid Engine cuts at
 //   tpn                     tasks on each host in rank order, "2" = the same on all, or "2,2,1";
 //                           present whenever `nodes` is; layout = exact | ceil | any
 //   npn cpt                 --ntasks-per-node and -c as given
-//   name part acct qos comment mail begin excl   as given (name: the one Slurm shows, always)
-//   gpus gpn gpt gbind gtype                     GPU counts: total, per node, per task
-//   mem memper              MiB and node | cpu | gpu
-//   time sig                minutes in force (absent: no limit); USR2@90, USR2@90B (B:)
-//   array                   indices and throttle, "0-9:3,20%2"; slurm::native_range tells whether
+//   over                    1: -O, more tasks than slots
+//   npcore npsocket tpcore  --ntasks-per-core, --ntasks-per-socket; threads of a core, also by
+//   --hint name part acct qos comment mail begin excl   as given (name: the one Slurm shows,
+//   always) gpus gpn gpt gbind gtype                     GPU counts: total, per node, per task cpg
+//   tpg                                      --cpus-per-gpu, --ntasks-per-gpu resv --reservation as
+//   given mem memper              MiB and node | cpu | gpu time sig                minutes in force
+//   (absent: no limit); USR2@90, USR2@90B (B:) array                   indices and throttle,
+//   "0-9:3,20%2"; slurm::native_range tells whether
 //                           the engine's task numbers are the indices, else they are 1..n
-//   dep                     "afterok:12,afterany:13"
+//   timemin deadline        minutes of --time-min; unix seconds of --deadline
+//   dep                     "afterok:12,afterany:13", joined by ? when one is enough
+//   depgone                 those of dep that nobody knew at submission: "12,14"
 //   out in openmode         always; err only when stdout does not take it along; a | t
+//   umask                   octal, of the sbatch process
+//   login                   seconds: the login shell's environment is added below the user's
 //   export requeue sdir shost script cmd         cmd: Slurm's Command=
+//   wd                      working directory, where it is not the engine's (it was missing)
 //   dist hint nice tres excnodes reqnodes        for scontrol and the environment
+//   feat prefer lic resv                         -C, --prefer, -L and --reservation as given
+//   argv                                         command of salloc and srun, each word with NUL
 class SubmitRecord {
 public:
   void set(std::string_view key, std::string_view value) { m_values[std::string(key)] = value; }

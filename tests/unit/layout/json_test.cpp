@@ -27,7 +27,7 @@ TEST(LayoutJson, recorded_layouts_survive_reading_and_writing) {
 TEST(LayoutJson, keys_come_in_the_order_of_the_specification) {
   Layout layout;
   layout.job.job_id = 7;
-  layout.nodes.push_back({0, "n1", "n1.x", "10.0.0.1", 4, "0-3", {2, 3}, true});
+  layout.nodes.push_back({0, "n1", "n1.x", "10.0.0.1", 4, "0-3", {"2", "3"}, true});
   layout.tasks.per_node = {1};
   const std::string want = R"({
   "schema_version": 1,
@@ -82,6 +82,15 @@ TEST(LayoutJson, keys_come_in_the_order_of_the_specification) {
   EXPECT_EQ(to_json(layout), want);
 }
 
+TEST(LayoutJson, device_ids_are_numbers_or_names) {
+  Layout layout;
+  layout.job.job_id = 7;
+  layout.nodes.push_back({0, "n1", "", "", 4, "", {"3", "GPU-8932f937", "007"}, true});
+  const auto text = to_json(layout);
+  EXPECT_EQ(json::parse(text)["nodes"][0]["gpus"], json::parse(R"([3, "GPU-8932f937", "007"])"));
+  EXPECT_EQ(from_json(text, "x")->nodes[0].gpus, layout.nodes[0].gpus);
+}
+
 TEST(LayoutJson, only_four_keys_are_needed) {
   const auto layout = from_json(
       R"({"schema_version":1,"job":{"job_id":7},"nodes":[{"host":"a","slots":2},{"host":"b","slots":1,"gpus":null}],"new":{}})",
@@ -118,8 +127,10 @@ TEST(LayoutJson, errors_name_file_and_key) {
        "f: nodes[0].slots: an integer was expected"},
       {R"({"schema_version":1,"job":{"job_id":1},"nodes":[{"host":"a","slots":1.5}]})",
        "f: nodes[0].slots: an integer from 0 to 2147483647 was expected"},
-      {R"({"schema_version":1,"job":{"job_id":1},"nodes":[{"host":"a","slots":1,"gpus":["x"]}]})",
+      {R"({"schema_version":1,"job":{"job_id":1},"nodes":[{"host":"a","slots":1,"gpus":[-1]}]})",
        "f: nodes[0].gpus: an integer from 0 to 2147483647 was expected"},
+      {R"({"schema_version":1,"job":{"job_id":1},"nodes":[{"host":"a","slots":1,"gpus":["0,1"]}]})",
+       "f: nodes[0].gpus: a list of device ids was expected"},
       {R"({"schema_version":1,"job":{"job_id":1},"nodes":[7]})",
        "f: nodes[0]: an object was expected"},
   };

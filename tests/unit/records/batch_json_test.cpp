@@ -22,6 +22,7 @@ BatchJob example() {
   job.wd = "/home/u/p";
   job.signal = SignalRequest{12, 90, false};
   job.limit_s = 300;
+  job.start_s = 1796002949;
   return job;
 }
 
@@ -32,7 +33,9 @@ TEST(BatchJson, is_written_as_the_format_says) {
       R"("dir":"/home/u/.local/state/slurm-shim/default","env":true,"name":"7b train","user":"u",)"
       R"("host":"n1","out":"slurm-%j.out","err":null,"in":"/dev/null","open_append":false,)"
       R"("wd":"/home/u/p","signal":{"num":12,"lead_s":90,"batch":false},"limit_s":300,)"
-      R"("kill_wait_ms":30000,"records":true,"requeue":true,"restart":0,"afterok":[]})"
+      R"("kill_wait_ms":30000,"records":true,"requeue":true,"umask":null,)"
+      R"("login_timeout_s":null,"restart":0,"start_s":1796002949,)"
+      R"("never":null,"command":[]})"
       "\n");
 }
 
@@ -42,7 +45,8 @@ TEST(BatchJson, comes_back_with_every_byte) {
   job.index = 20;
   job.out = "\xff\xfe-%j"; // not UTF-8: a path may be anything
   job.err = "e\"\n";
-  job.afterok = {"12", "13"};
+  job.never = Never{"dependency", "afterok:12: \xff"};
+  job.command = {"sh", "", "-c", "\xff\n"};
   job.signal.reset();
   job.restart = 2;
   const auto back = batch_job_from_json(to_json(job), "x");
@@ -50,6 +54,8 @@ TEST(BatchJson, comes_back_with_every_byte) {
   EXPECT_EQ(to_json(*back), to_json(job));
   EXPECT_EQ(back->out, job.out);
   EXPECT_EQ(back->err, job.err);
+  EXPECT_EQ(back->never, job.never);
+  EXPECT_EQ(back->command, job.command);
   EXPECT_EQ(back->key().stem(), "4711.3");
 }
 

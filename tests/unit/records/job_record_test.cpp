@@ -69,6 +69,7 @@ TEST_F(JobRecordTest, a_whole_run_comes_back) {
   ASSERT_TRUE(writer.step_start({k_t0 + 6, 1, "b", "b", "n3", 1, 1, 1}));
   ASSERT_TRUE(writer.request({k_t0 + 7, "00112233445566aa", "signal", 0, ""}));
   ASSERT_TRUE(writer.step_end({k_t0 + 8, 0, 137, 9, 137, "cancel"}));
+  ASSERT_TRUE(writer.ending({k_t0 + 8, 12, "notify"}));
   ASSERT_TRUE(writer.end({k_t0 + 9, 1, 0, "exit"}));
   const auto record = read_job_record(state, job.key(), k_t0 / 1000 + 299);
   ASSERT_TRUE(record);
@@ -78,6 +79,9 @@ TEST_F(JobRecordTest, a_whole_run_comes_back) {
   ASSERT_TRUE(record->steps[0].end);
   EXPECT_EQ(record->steps[0].end->sig, 9);
   EXPECT_FALSE(record->steps[1].end); // ended with the job
+  ASSERT_TRUE(record->ending);
+  EXPECT_EQ(record->ending->reason, "notify");
+  EXPECT_EQ(record->ending->sig, 12);
   ASSERT_TRUE(record->end);
   EXPECT_EQ(record->end->t_ms, k_t0 + 9);
   const auto answer = find_answer(text(), "00112233445566aa");

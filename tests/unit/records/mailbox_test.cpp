@@ -48,6 +48,19 @@ TEST_F(MailboxTest, an_id_seen_before_is_ignored) {
   EXPECT_EQ(got[0].request->verb, "suspend");
 }
 
+TEST_F(MailboxTest, a_listener_hears_only_what_comes_later) {
+  ASSERT_TRUE(reader.create());
+  append("v1 00112233445566aa suspend\n");
+  MailboxReader listener(state.mailbox(key));
+  listener.skip_existing();
+  EXPECT_TRUE(listener.poll().empty());
+  ASSERT_TRUE(append_request(state.mailbox(key), "resume", {std::string(k_from_engine)}));
+  const auto got = listener.poll();
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].request->verb, "resume");
+  EXPECT_EQ(got[0].request->args, std::vector<std::string>{"engine"});
+}
+
 TEST_F(MailboxTest, half_a_line_waits_for_its_end) {
   ASSERT_TRUE(reader.create());
   append("v1 00112233445566aa sig");

@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "support/temp_dir.h"
+#include <fcntl.h>
 #include <sys/file.h>
 
 namespace shim::records {
 namespace {
 
 RunningStep step(int number, std::vector<std::string> hosts) {
-  return {number, 123, 1796002950100, "a.out", std::move(hosts), 4};
+  return {number, 123, 1796002950100, "a.out", std::move(hosts), 4, {3, 1}};
 }
 
 class StepsTest : public testing::Test {
@@ -25,11 +26,13 @@ TEST_F(StepsTest, a_registered_step_is_seen_until_it_ends) {
     ASSERT_TRUE(registration) << registration.error().message;
     EXPECT_EQ(posix::read_file(folder.step_file(0)).value(),
               R"({"v":1,"step":0,"pid":123,"start":1796002950.1,"name":"a.out",)"
-              R"("hosts":["n1","n2"],"ntasks":4})"
+              R"("hosts":["n1","n2"],"ntasks":4,"cpus":[3,1]})"
               "\n");
     const auto steps = list_running_steps(folder);
     ASSERT_EQ(steps.size(), 1U);
     EXPECT_EQ(steps[0].hosts, (std::vector<std::string>{"n1", "n2"}));
+    EXPECT_EQ(steps[0].cpus, (std::vector<int>{3, 1}));
+    EXPECT_EQ(steps[0].parent, -1);
     EXPECT_EQ(steps[0].start_ms, 1796002950100);
   }
   EXPECT_TRUE(list_running_steps(folder).empty());
@@ -60,10 +63,50 @@ TEST_F(StepsTest, steps_come_in_order_and_by_host) {
   EXPECT_FALSE(find_step_on_host(folder, "n4", 2));
 }
 
+TEST(SlotsInUse, are_those_of_all_steps_but_the_ones_around) {
+  const std::vector<RunningStep> steps = {
+      {0, 1, 0, "outer", {"n1", "n2"}, 4, {3, 1}},
+      {1, 2, 0, "inner", {"n1"}, 1, {1}, 0},
+      {2, 3, 0, "other", {"n2"}, 2, {2}},
+      {3, 4, 0, "overlapping", {"n1"}, 2, {0}},
+      {4, 5, 0, "of a version without slots", {"n1"}, 2, {}},
+  };
+  using Slots = std::map<std::string, int>;
+  EXPECT_EQ(slots_in_use(steps, -1), (Slots{{"n1", 4}, {"n2", 3}}));
+  EXPECT_EQ(slots_in_use(steps, 0), (Slots{{"n1", 1}, {"n2", 2}}));
+  EXPECT_EQ(slots_in_use(steps, 1), (Slots{{"n1", 0}, {"n2", 2}})); // and those around it
+  EXPECT_EQ(slots_in_use(steps, 7), (Slots{{"n1", 4}, {"n2", 3}})); // a step that is gone
+}
+
+TEST_F(StepsTest, devices_are_registered_with_their_hosts) {
+  auto holder = step(3, {"n1", "n2"});
+  holder.gpus = {{"0", "GPU-a"}, {}};
+  const auto registration = StepRegistration::create(folder, holder);
+  ASSERT_TRUE(registration) << registration.error().message;
+  const auto steps = list_running_steps(folder);
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0].gpus, holder.gpus);
+  using Held = std::map<std::string, std::vector<std::string>>;
+  EXPECT_EQ(devices_in_use(steps, -1), (Held{{"n1", {"0", "GPU-a"}}, {"n2", {}}}));
+  EXPECT_EQ(devices_in_use(steps, 3), Held()); // the caller's own step
+}
+
+TEST_F(StepsTest, one_claims_at_a_time) {
+  auto lock = take_claim_lock(folder);
+  ASSERT_TRUE(lock) << lock.error().message;
+  const auto again = posix::open_file(folder.root() + "/claim", O_RDWR);
+  ASSERT_TRUE(again);
+  EXPECT_NE(::flock(again->get(), LOCK_EX | LOCK_NB), 0);
+  lock->reset();
+  EXPECT_EQ(::flock(again->get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_TRUE(list_running_steps(folder).empty()); // the lock is no step
+}
+
 TEST_F(StepsTest, requests_reach_the_step_in_order) {
   auto registration = StepRegistration::create(folder, step(1, {"n1"}));
   ASSERT_TRUE(registration);
   EXPECT_TRUE(registration->poll().empty());
+  EXPECT_FALSE(posix::exists(folder.step_requests(1))); // the first request makes it
   ASSERT_TRUE(post_step_request(folder, 1, {StepRequest::Kind::signal, 12}));
   ASSERT_TRUE(posix::append_line(folder.step_requests(1), "signal 65\nsignal\nhello\nsig"));
   auto got = registration->poll();
