@@ -2,9 +2,10 @@
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/fabricate/fabricate.h"
-#include "slurm_shim/slurm/dependency.h"
-#include "slurm_shim/slurm/job_id.h"
+#include "slurm_shim/slurm/date_time.h"
 #include "slurm_shim/slurm/signals.h"
+
+#include <algorithm>
 
 namespace shim::fabricate {
 namespace {
@@ -18,7 +19,8 @@ std::optional<records::SignalRequest> parse_signal(std::string_view text) {
   }
   const auto at = text.find('@');
   const auto number = slurm::signal_number(text.substr(0, at));
-  if (!number) return std::nullopt;
+  constexpr int k_last_signal = 64;
+  if (!number || *number > k_last_signal) return std::nullopt;
   out.num = *number;
   if (at != std::string_view::npos) {
     const auto lead = parse_int<std::int64_t>(text.substr(at + 1));
@@ -28,13 +30,24 @@ std::optional<records::SignalRequest> parse_signal(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> predecessors(const std::string& text) {
+// The job ends at its deadline, and does not begin when it could not end before.
+void apply_deadline(const JobFacts& facts, std::int64_t deadline, records::BatchJob& job) {
+  const auto left = deadline - facts.now_unix;
+  const auto least = facts.record->get_int("timemin").value_or(0) * 60;
+  const auto needed = least > 0 ? least : job.limit_s.value_or(1);
+  if (left < needed)
+    job.never = records::Never{
+        "deadline", "DeadLine: it cannot end before " + slurm::format_date_time(deadline)};
+  job.limit_s = std::min(left, job.limit_s.value_or(left));
+}
+
+// Words with a NUL behind each.
+std::vector<std::string> command_words(std::string_view text) {
   std::vector<std::string> out;
-  const auto list = slurm::parse_dependency(text);
-  if (!list) return out;
-  for (const auto& item : list->items)
-    if (item.type == slurm::DependencyType::after_ok)
-      out.push_back(std::to_string(slurm::decode_job_id(item.job).job));
+  for (auto end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
   return out;
 }
 
@@ -67,8 +80,18 @@ batch_job(const JobFacts& facts, const std::string& host, const std::string& wor
   job.kill_wait_ms = record.get_int("kw").value_or(job.kill_wait_ms);
   job.records = record.get_int("rec") != 0;
   job.requeue = record.get_int("requeue") != 0;
+  if (const auto text = record.get("umask"); text && !text->empty()) {
+    std::int64_t mask = 0;
+    for (const char digit : *text)
+      mask = mask * 8 + (digit - '0');
+    if (text->find_first_not_of("01234567") == std::string::npos && mask <= 0777) job.umask = mask;
+  }
+  if (const auto seconds = record.get_int("login"); seconds && *seconds > 0)
+    job.login_timeout_s = *seconds;
   job.restart = facts.restart;
-  job.afterok = predecessors(record.get_or("dep", ""));
+  job.start_s = facts.now_unix;
+  if (const auto deadline = record.get_int("deadline")) apply_deadline(facts, *deadline, job);
+  job.command = command_words(record.get_or("argv", ""));
   return job;
 }
 

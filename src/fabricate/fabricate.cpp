@@ -5,6 +5,7 @@
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/fabricate/variables.h"
+#include "slurm_shim/rankenv/rankenv.h"
 #include "slurm_shim/slurm/hostlist.h"
 
 #include <fmt/core.h>
@@ -107,9 +108,22 @@ std::string export_line(std::string_view name, std::string_view value) {
   return fmt::format("export {}={}\n", name, shell_quote(value));
 }
 
-std::string environment_text(const JobFacts& facts,
+// Masks that the job was submitted with would stack on its own: they go where devices were granted,
+// and are left alone where the engine's cgroups choose (decision 15).
+std::string mask_unset_text(const JobView& view) {
+  const bool granted = std::any_of(
+      view.gpus.begin(), view.gpus.end(), [](const auto& gpus) { return !gpus.empty(); });
+  std::string out;
+  if (!granted || view.facts.device_variable.empty()) return out;
+  for (const auto name : rankenv::device_mask_variables())
+    out += fmt::format("unset {}\n", name);
+  return out;
+}
+
+std::string environment_text(const JobView& view,
                              const std::vector<std::pair<std::string, std::string>>& exports) {
-  auto out = unset_text();
+  const auto& facts = view.facts;
+  auto out = unset_text() + mask_unset_text(view);
   if (!facts.bin_directory.empty())
     out += fmt::format("export PATH={}${{PATH:+:\"$PATH\"}}\n", shell_quote(facts.bin_directory));
   if (!facts.job_folder.empty()) out += export_line("SLURM_SHIM_DIR", facts.job_folder);
@@ -176,7 +190,7 @@ Result<Fabricated> fabricate(const JobFacts& facts) {
   TRY(check(view));
   out.exports = make_exports(view);
   out.layout = make_layout(view);
-  out.environment = environment_text(facts, out.exports);
+  out.environment = environment_text(view, out.exports);
   return out;
 }
 

@@ -54,6 +54,15 @@ bool fits(const std::vector<int>& counts, const std::vector<ge::GrantedHost>& ho
   return true;
 }
 
+// -O: every host has room for one task at least.
+bool fits_overcommitted(const std::vector<int>& counts,
+                        const std::vector<ge::GrantedHost>& hosts,
+                        int cpus) {
+  return counts.size() == hosts.size() &&
+         std::ranges::all_of(counts, [](int count) { return count > 0; }) &&
+         std::ranges::all_of(hosts, [&](const auto& host) { return host.slots >= cpus; });
+}
+
 // The larger numbers of tasks to the hosts with more slots: an uneven request need not lie on the
 // hosts in the order in which they are listed.
 std::vector<int> match_to_slots(std::vector<int> counts,
@@ -90,16 +99,18 @@ std::optional<JobGeometry> from_record(const records::SubmitRecord& record,
   const auto nodes = count_of(record, "nodes");
   if (cpus_asked == 0 || ntasks == 0 || nodes == 0) return std::nullopt;
   const int cpus = cpus_asked.value_or(1);
+  const bool over = record.get_int("over") == 1;
   std::vector<int> counts;
   if (nodes) {
     if (static_cast<std::size_t>(*nodes) != hosts.size()) return std::nullopt;
     counts = parse_counts(record.get_or("tpn", "1"), hosts.size());
-    if (counts.size() == hosts.size() && !fits(counts, hosts, cpus))
+    if (!over && counts.size() == hosts.size() && !fits(counts, hosts, cpus))
       counts = match_to_slots(std::move(counts), hosts);
   } else {
     counts = spread(ntasks.value_or(static_cast<int>(hosts.size())), hosts, cpus);
   }
-  if (!fits(counts, hosts, cpus)) return std::nullopt;
+  if (over ? !fits_overcommitted(counts, hosts, cpus) : !fits(counts, hosts, cpus))
+    return std::nullopt;
   JobGeometry out;
   out.ntasks = std::accumulate(counts.begin(), counts.end(), 0);
   out.per_node = std::move(counts);
@@ -112,7 +123,7 @@ std::optional<JobGeometry> from_record(const records::SubmitRecord& record,
 } // namespace
 
 Result<JobGeometry> decide_geometry(const JobFacts& facts,
-                                    const std::vector<std::vector<int>>& gpus,
+                                    const std::vector<std::vector<std::string>>& gpus,
                                     std::vector<std::string>& warnings) {
   if (facts.record) {
     if (auto requested = from_record(*facts.record, facts.hosts)) return std::move(*requested);

@@ -19,7 +19,7 @@ struct JobGeometry {
 
 // `gpus`: granted devices per host.
 [[nodiscard]] Result<JobGeometry> decide_geometry(const JobFacts& facts,
-                                                  const std::vector<std::vector<int>>& gpus,
+                                                  const std::vector<std::vector<std::string>>& gpus,
                                                   std::vector<std::string>& warnings);
 
 } // namespace shim::fabricate

@@ -26,16 +26,16 @@ std::string sanitize_name(std::string_view name) {
   return out;
 }
 
-std::vector<std::vector<int>> granted_gpus(const JobFacts& facts) {
-  std::vector<std::vector<int>> out(facts.hosts.size());
+std::vector<std::vector<std::string>> granted_gpus(const JobFacts& facts) {
+  std::vector<std::vector<std::string>> out(facts.hosts.size());
   const auto& gpu = facts.config.gpu;
   if (!gpu.discovery) return out;
   if (facts.detail) {
     for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = ge::device_numbers(facts.detail->granted_ids(gpu.gres_complex, facts.hosts[i].name));
+      out[i] = ge::device_ids(facts.detail->granted_ids(gpu.gres_complex, facts.hosts[i].name));
   } else if (facts.hosts.size() == 1) {
     // With more hosts this variable shows the last host's devices on all of them.
-    out[0] = ge::device_numbers(facts.env.get_or("SGE_HGR_" + gpu.gres_complex, ""));
+    out[0] = ge::device_ids(facts.env.get_or("SGE_HGR_" + gpu.gres_complex, ""));
   }
   return out;
 }

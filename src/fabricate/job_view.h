@@ -16,8 +16,8 @@ namespace shim::fabricate {
 
 struct JobView {
   const JobFacts& facts;
-  std::vector<std::string> names;     // of the hosts, as shown
-  std::vector<std::vector<int>> gpus; // granted devices per host
+  std::vector<std::string> names;             // of the hosts, as shown
+  std::vector<std::vector<std::string>> gpus; // granted devices per host
   JobGeometry geometry;
   std::optional<ArrayIdentity> array;
   std::int64_t job = 0;      // the engine's number

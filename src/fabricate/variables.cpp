@@ -60,10 +60,12 @@ Value plane_size(View v) {
 }
 
 Value gpu_list(View v) {
-  std::vector<std::string> words;
-  for (const int device : v.gpus.front())
-    words.push_back(std::to_string(device));
-  return text(join(words, ","));
+  return text(join(v.gpus.front(), ","));
+}
+
+// Tells batch-exec which mask is the job's own, whatever the user's environment has.
+Value mask_name(View v) {
+  return v.gpus.front().empty() ? Value{} : text(v.facts.device_variable);
 }
 
 // sbatch: the number of --gpus-per-node, but not of --gres. Plain qsub: what all hosts were
@@ -166,10 +168,16 @@ constexpr auto k_rows = std::to_array<Row>({
     {"SLURM_GPUS_ON_NODE",
      [](View v) { return positive(static_cast<std::int64_t>(v.gpus.front().size())); }},
     {"SLURM_JOB_GPUS", gpu_list},
+    {"SLURM_SHIM_GPU_VARIABLE", mask_name},
     {"SLURM_GPUS_PER_NODE", gpus_per_node},
     {"SLURM_GPUS", [](View v) { return v.asked("gpus"); }},
     {"SLURM_GPUS_PER_TASK", [](View v) { return v.asked("gpt"); }},
-    {"SLURM_CPUS_PER_GPU", nullptr},
+    {"SLURM_CPUS_PER_GPU", [](View v) { return v.asked("cpg"); }},
+    {"SLURM_NTASKS_PER_GPU", [](View v) { return v.asked("tpg"); }},
+    {"SLURM_NTASKS_PER_CORE", [](View v) { return v.asked("npcore"); }, true},
+    {"SLURM_NTASKS_PER_SOCKET", [](View v) { return v.asked("npsocket"); }, true},
+    {"SLURM_THREADS_PER_CORE", [](View v) { return v.asked("tpcore"); }, true},
+    {"SLURM_JOB_RESERVATION", [](View v) { return v.asked("resv"); }},
     {"SLURM_MEM_PER_NODE",
      [](View v) { return v.facts.record ? memory_per(v, "node") : positive(v.mem_per_node_mb); }},
     {"SLURM_MEM_PER_CPU", [](View v) { return memory_per(v, "cpu"); }},
@@ -194,7 +202,10 @@ constexpr auto k_rows = std::to_array<Row>({
     {"SLURM_SHIM_TOKEN", nullptr},
     {"SLURM_EXPORT_ENV", export_given, true},
     {"SLURM_GET_USER_ENV", [](View v) { return export_given(v) ? Value{"1"} : Value{}; }, true},
+    {"SLURM_GPU_BIND", [](View v) { return v.asked("gbind"); }, true},
     {"SLURM_HINT", [](View v) { return v.asked("hint"); }, true},
+    {"SLURM_GPU_BIND", [](View v) { return v.asked("gbind"); }, true},
+    {"SLURM_OVERCOMMIT", [](View v) { return v.asked("over"); }, true},
     {"SLURM_OPEN_MODE",
      [](View v) { return v.asked("openmode") == "a" ? Value{"a"} : Value{}; },
      true},
@@ -222,6 +233,8 @@ std::vector<std::pair<std::string, std::string>> make_exports(const JobView& vie
   for (const auto& row : k_rows)
     if (row.value != nullptr)
       if (auto value = row.value(view)) out.emplace_back(row.name, std::move(*value));
+  // The script sees the devices of its host by one mask, as a rank does.
+  if (mask_name(view)) out.emplace_back(view.facts.device_variable, *gpu_list(view));
   return out;
 }
 

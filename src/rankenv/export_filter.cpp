@@ -10,14 +10,12 @@ namespace {
 // them, or it would look like this job.
 constexpr std::array<std::string_view, 2> k_private = {"SLURM_SHIM_REQ", "SLURM_SHIM_TOKEN"};
 
-constexpr std::array<std::string_view, 4> k_kept_by_none = {"HOME", "USER", "PATH", "TMPDIR"};
-
 template <class Names> bool is_one_of(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool survives_none(std::string_view name) {
-  return is_one_of(k_kept_by_none, name) || name.starts_with("SLURM_");
+  return name == "TMPDIR" || name.starts_with("SLURM_");
 }
 
 } // namespace
@@ -28,7 +26,7 @@ EnvList filter_export(const EnvList& own, const slurm::ExportSpec& spec) {
   for (const auto& name : spec.names)
     if (const auto value = own.get(name)) env.set(name, *value);
   for (const auto& [name, value] : spec.settings)
-    env.set(name, value);
+    if (!spec.all || !own.has(name)) env.set(name, value);
   env.unset_if([](std::string_view name) { return is_one_of(k_private, name); });
   return env;
 }

@@ -6,15 +6,7 @@
 namespace shim::rankenv {
 namespace {
 
-std::string device_list(const std::vector<int>& devices) {
-  std::vector<std::string> words;
-  words.reserve(devices.size());
-  for (const int device : devices)
-    words.push_back(std::to_string(device));
-  return join(words, ",");
-}
-
-bool has_devices(const std::vector<int>* devices) {
+bool has_devices(const std::vector<std::string>* devices) {
   return devices != nullptr && !devices->empty();
 }
 
@@ -39,7 +31,7 @@ std::vector<std::string> rank_delta(const RankFacts& facts) {
   };
   if (facts.gpus_on_node > 0)
     delta.push_back(fmt::format("SLURM_GPUS_ON_NODE={}", facts.gpus_on_node));
-  if (has_devices(facts.gpus)) delta.push_back("SLURM_STEP_GPUS=" + device_list(*facts.gpus));
+  if (has_devices(facts.gpus)) delta.push_back("SLURM_STEP_GPUS=" + join(*facts.gpus, ","));
   return delta;
 }
 
@@ -57,7 +49,7 @@ EnvList rank_environment(const EnvList& step_env,
   env.set("SLURMD_NODENAME", local.host);
   if (!local.gpu_variable.empty() && has_devices(local.gpus)) {
     remove_device_masks(env); // exactly one, whoever put the others there
-    env.set(local.gpu_variable, device_list(*local.gpus));
+    env.set(local.gpu_variable, join(*local.gpus, ","));
   }
   return env;
 }

@@ -51,6 +51,10 @@ void apply_step_shadows(EnvList& env, const StepFacts& facts) {
   env.set("SLURM_DISTRIBUTION",
           facts.distribution.empty() ? default_distribution(ntasks, nnodes)
                                      : std::string_view(facts.distribution));
+  if (facts.plane_size > 0)
+    set_int(env, "SLURM_DIST_PLANESIZE", facts.plane_size);
+  else
+    env.unset("SLURM_DIST_PLANESIZE");
   set_int(env, "SLURM_STEP_ID", facts.step_id);
   set_int(env, "SLURM_STEPID", facts.step_id);
   env.set("SLURM_STEP_NODELIST", facts.nodelist);

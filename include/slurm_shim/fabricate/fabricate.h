@@ -37,8 +37,9 @@ struct JobFacts {
   config::Config config;
   std::int64_t now_unix = 0;
   std::string shim_version;
-  std::string bin_directory; // goes to the front of PATH
-  std::string job_folder;    // SLURM_SHIM_DIR of the script; "" = not set
+  std::string bin_directory;   // goes to the front of PATH
+  std::string job_folder;      // SLURM_SHIM_DIR of the script; "" = not set
+  std::string device_variable; // see config::device_variable
 };
 
 // What qstat has to be asked for; the environment of the hook answers the rest.

@@ -18,10 +18,11 @@ namespace shim::rankenv {
 
 // --- layer 1 ------------------------------------------------------------------------------------
 
-// What --export (or SLURM_EXPORT_ENV) lets through. `all`: everything; NONE, NIL and lists: HOME,
-// USER, PATH, TMPDIR and SLURM_* only. A list adds its settings and the values that its names have
-// in `own`; a name that is not set there is left out. What belongs to the shim's own transport
-// (SLURM_SHIM_REQ, SLURM_SHIM_TOKEN) never passes.
+// What --export (or SLURM_EXPORT_ENV) lets through. `all`: everything; NONE, NIL and lists: TMPDIR
+// and SLURM_* only (no PATH, no HOME, as in Slurm). A list adds its settings and the values that
+// its names have in `own`; a name that is not set there is left out. With ALL in the list a setting
+// counts only where the environment has no value: Slurm 22.05 does it that way. What belongs to the
+// shim's own transport (SLURM_SHIM_REQ, SLURM_SHIM_TOKEN) never passes.
 [[nodiscard]] EnvList filter_export(const EnvList& own, const slurm::ExportSpec& spec);
 
 // The variables by which device runtimes choose what they see.
@@ -38,6 +39,7 @@ struct StepFacts {
   std::vector<int> tasks_per_node;    // step order; its sum is SLURM_NTASKS
   int cpus_per_task = 0;              // 0: leave SLURM_CPUS_PER_TASK as the job has it
   std::string distribution;           // "" = default_distribution()
+  int plane_size = 0;                 // -m plane=n; 0 = SLURM_DIST_PLANESIZE is not set
   bool ntasks_per_node_given = false; // --ntasks-per-node of this step
   std::string launch_node_ip;         // "" = unknown, the job's value stays
   std::string comm_host;              // control address; "" = SLURM_SRUN_COMM_* are not set
@@ -63,10 +65,11 @@ struct RankFacts {
   slurm::RankId rank{};
   slurm::LocalId local{};
   slurm::NodeIndex node{};
-  std::string_view gtids;                 // gtids_text of the rank's host
-  int cpus_on_node = 0;                   // slots of the rank's host
-  int gpus_on_node = 0;                   // devices granted there
-  const std::vector<int>* gpus = nullptr; // devices this rank sees; null or empty: none
+  std::string_view gtids; // gtids_text of the rank's host
+  int cpus_on_node = 0;   // slots of the rank's host
+  int gpus_on_node = 0;   // devices that the step has there
+  // Devices this rank sees; null or empty: none.
+  const std::vector<std::string>* gpus = nullptr;
 };
 // SLURM_PROCID, SLURM_LOCALID, SLURM_NODEID, SLURM_GTIDS, SLURM_CPUS_ON_NODE, in this order; then
 // SLURM_GPUS_ON_NODE and SLURM_STEP_GPUS where there are devices.
@@ -82,7 +85,7 @@ inline constexpr std::string_view k_task_pid = "SLURM_TASK_PID";
 struct HostLocal {
   std::string_view host;         // SLURMD_NODENAME: the layout's name
   std::string_view gpu_variable; // see is_gpu_variable
-  const std::vector<int>* gpus = nullptr;
+  const std::vector<std::string>* gpus = nullptr;
 };
 // The whole environment of a rank but SLURM_TASK_PID, which the rank's trampoline appends when it
 // knows its pid; a value inherited from an outer step is taken out here, so that there is one.

@@ -90,6 +90,7 @@ TEST(FromSbatch, what_was_asked_is_what_the_job_sees) {
                              {"mem", "1024"},
                              {"memper", "gpu"},
                              {"gpus", "2"},
+                             {"gbind", "single:1"},
                              {"export", "ALL,FOO=7"},
                              {"openmode", "a"},
                              {"dist", "plane=3"},
@@ -102,6 +103,7 @@ TEST(FromSbatch, what_was_asked_is_what_the_job_sees) {
                       {"SLURM_MEM_PER_GPU", "1024"},
                       {"SLURM_MEM_PER_NODE", "(unset)"},
                       {"SLURM_GPUS", "2"},
+                      {"SLURM_GPU_BIND", "single:1"},
                       {"SLURM_EXPORT_ENV", "ALL,FOO=7"},
                       {"SLURM_GET_USER_ENV", "1"},
                       {"SLURM_OPEN_MODE", "a"},
@@ -130,6 +132,36 @@ TEST(FromSbatch, gpus_per_node_are_told_of_the_option_but_not_of_gres) {
   EXPECT_EQ(value(env, "SLURM_GPUS_PER_NODE"), "2");
   const auto gres = made(job({2}, {{"nodes", "1"}, {"gpn", "2"}, {"tres", "gres:gpu:2"}}));
   EXPECT_EQ(value(gres, "SLURM_GPUS_PER_NODE"), "(unset)");
+}
+
+TEST(FromSbatch, the_script_sees_its_devices_by_one_mask) {
+  auto facts = job({2, 2}, {{"nodes", "2"}, {"gpn", "1"}});
+  facts.device_variable = "CUDA_VISIBLE_DEVICES";
+  facts.detail = ge::JobDetail{{{"gpu", "n1", {"GPU-8932f937", "3"}}, {"gpu", "n2", {"0"}}}, {}};
+  const auto granted = fabricate(facts).value();
+  const EnvList env([&] {
+    std::vector<std::string> entries;
+    for (const auto& [name, text] : granted.exports)
+      entries.push_back(name + "=" + text);
+    return entries;
+  }());
+  EXPECT_EQ(env.get("CUDA_VISIBLE_DEVICES"), "GPU-8932f937,3");
+  EXPECT_EQ(env.get("SLURM_JOB_GPUS"), "GPU-8932f937,3");
+  EXPECT_EQ(env.get("SLURM_GPUS_ON_NODE"), "2");
+  EXPECT_EQ(env.get("SLURM_SHIM_GPU_VARIABLE"), "CUDA_VISIBLE_DEVICES");
+  const auto has = [](const Fabricated& made, std::string_view line) {
+    return made.environment.find(line) != std::string::npos;
+  };
+  EXPECT_TRUE(has(granted, "unset ROCR_VISIBLE_DEVICES\n"));
+  facts.device_variable = ""; // gpu.isolation: cgroup
+  const auto cgroup = fabricate(facts).value();
+  EXPECT_FALSE(has(cgroup, "VISIBLE_DEVICES"));
+  EXPECT_TRUE(has(cgroup, "export SLURM_JOB_GPUS='GPU-8932f937,3'\n"));
+  facts.device_variable = "CUDA_VISIBLE_DEVICES";
+  facts.detail = ge::JobDetail{{{"gpu", "n1", {}}, {"gpu", "n2", {}}}, {}}; // granted ()
+  const auto none = fabricate(facts).value();
+  EXPECT_FALSE(has(none, "VISIBLE_DEVICES"));
+  EXPECT_FALSE(has(none, "export SLURM_JOB_GPUS"));
 }
 
 TEST(FromSbatch, a_request_that_does_not_fit_gives_way_to_the_policy) {
@@ -200,7 +232,8 @@ TEST(FromSbatch, batch_json_holds_the_decoded_record) {
                     {"kw", "7000"},
                     {"rec", "0"},
                     {"requeue", "0"},
-                    {"dep", "afterok:12,afterany:13"}});
+                    {"dep", "afterok:12,afterany:13"},
+                    {"argv", std::string("sh\0\0a b\0", 8)}});
   facts.env.set("SGE_TASK_ID", "2");
   facts.user = "u";
   facts.restart = 1;
@@ -223,7 +256,38 @@ TEST(FromSbatch, batch_json_holds_the_decoded_record) {
   EXPECT_FALSE(out.records);
   EXPECT_FALSE(out.requeue);
   EXPECT_EQ(out.restart, 1);
-  EXPECT_EQ(out.afterok, std::vector<std::string>{"12"});
+  EXPECT_EQ(out.command, (std::vector<std::string>{"sh", "", "a b"}));
+  EXPECT_EQ(out.start_s, facts.now_unix);
+  EXPECT_FALSE(out.never);
+}
+
+TEST(FromSbatch, a_deadline_bounds_the_run_or_forbids_it) {
+  struct Case {
+    const char* time;
+    const char* least;
+    std::int64_t left;
+    std::optional<std::int64_t> limit;
+    bool runs;
+  };
+  const Case cases[] = {
+      {"5", "", 300, 300, true},
+      {"5", "", 299, 299, false},
+      {"5", "2", 120, 120, true},
+      {"5", "2", 119, 119, false},
+      {"5", "", 900, 300, true},
+      {"", "", 10, 10, true},
+      {"", "", 0, 0, false},
+  };
+  for (const auto& c : cases) {
+    auto facts = job({1}, {{"deadline", std::to_string(1796002949 + c.left)}});
+    if (*c.time != '\0') facts.record->set("time", c.time);
+    if (*c.least != '\0') facts.record->set("timemin", c.least);
+    facts.now_unix = 1796002949;
+    const auto out = batch_job(facts, "n1", "/");
+    EXPECT_EQ(out.limit_s, c.limit) << c.left;
+    EXPECT_EQ(!out.never, c.runs) << c.left;
+    EXPECT_EQ(out.never.value_or(records::Never{"", ""}).reason, c.runs ? "" : "deadline");
+  }
 }
 
 TEST(FromSbatch, batch_json_of_a_bare_record) {

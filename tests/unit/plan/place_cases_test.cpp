@@ -17,6 +17,13 @@ std::vector<int> ints(const json& value) {
   return value.is_null() ? std::vector<int>{} : value.get<std::vector<int>>();
 }
 
+Devices devices(const json& value) {
+  Devices out;
+  for (const int number : ints(value))
+    out.push_back(std::to_string(number));
+  return out;
+}
+
 std::vector<std::string> strings(const json& value) {
   return value.is_null() ? std::vector<std::string>{} : value.get<std::vector<std::string>>();
 }
@@ -24,7 +31,7 @@ std::vector<std::string> strings(const json& value) {
 Allocation allocation_of(const json& c) {
   Allocation allocation;
   for (const auto& node : c["nodes"])
-    allocation.nodes.push_back({node["host"], "", node["slots"], ints(node["gpus"])});
+    allocation.nodes.push_back({node["host"], "", node["slots"], devices(node["gpus"])});
   allocation.tasks_per_node = ints(c["per_node"]);
   allocation.cpus_per_task = c["cpus_per_task"];
   return allocation;
@@ -36,9 +43,10 @@ StepRequest request_of(const json& c) {
   request.ntasks = c["NTasks"];
   request.ntasks_per_node = c["TasksPerNode"];
   request.cpus_per_task = c["CPUsPerTask"];
-  request.gpus_per_task = c["GPUsPerTask"];
+  if (const int each = c["GPUsPerTask"]; each != 0)
+    request.devices.per_task = DeviceCount{each, false, "--gpus-per-task=" + std::to_string(each)};
   request.nodelist = strings(c["Nodelist"]);
-  request.divide_gpus = c["AutoDivideGPUs"];
+  request.devices.divide = c["AutoDivideGPUs"];
   return request;
 }
 
@@ -87,11 +95,14 @@ void expect_ranks(const Placement& placed, const json& recorded) {
     EXPECT_EQ(slurm::to_int(rank.local), want["local"].get<int>());
     EXPECT_EQ(slurm::to_int(rank.node), want["node"].get<int>());
     EXPECT_EQ(rank.cpuset, want["cpuset"].get<std::string>());
-    EXPECT_EQ(rank.gpus, ints(want["gpus"]));
+    EXPECT_EQ(rank.gpus, devices(want["gpus"]));
   }
 }
 
-void expect_placement(const std::string& name, const Placement& placed, const json& recorded) {
+void expect_placement(const std::string& name,
+                      const Placement& placed,
+                      const std::vector<std::string>& warnings,
+                      const json& recorded) {
   std::vector<int> counts;
   std::vector<std::string> hosts;
   for (const auto& node : placed.nodes) {
@@ -99,7 +110,7 @@ void expect_placement(const std::string& name, const Placement& placed, const js
     hosts.push_back(node.host);
   }
   EXPECT_EQ(placed.cpus_per_task, recorded["cpus_per_task"].get<int>());
-  EXPECT_EQ(placed.warnings, wanted_warnings(name, recorded["warnings"]));
+  EXPECT_EQ(warnings, wanted_warnings(name, recorded["warnings"]));
   if (const auto other = k_counts.find(name); other != k_counts.end()) {
     EXPECT_EQ(counts, other->second);
     return;
@@ -112,7 +123,8 @@ TEST(Place, recorded_cases) {
   for (const auto& c : test::cases_of("place")) {
     const auto name = c["name"].get<std::string>();
     SCOPED_TRACE(name);
-    const auto placed = place(allocation_of(c["allocation"]), request_of(c["request"]));
+    std::vector<std::string> warnings;
+    const auto placed = place(allocation_of(c["allocation"]), request_of(c["request"]), warnings);
     if (const auto error = k_errors.find(name); error != k_errors.end()) {
       ASSERT_FALSE(placed);
       EXPECT_EQ(placed.error().message, error->second);
@@ -120,28 +132,19 @@ TEST(Place, recorded_cases) {
       continue;
     }
     ASSERT_TRUE(placed) << placed.error().message;
-    expect_placement(name, *placed, c["out"]);
+    expect_placement(name, *placed, warnings, c["out"]);
   }
 }
 
 TEST(AssignDevices, recorded_cases) {
   for (const auto& c : test::cases_of("assign_devices")) {
-    const auto out =
-        assign_devices(ints(c["devices"]), c["local_tasks"], c["gpus_per_task"], c["auto_divide"]);
-    EXPECT_EQ(json(out.per_rank), c["per_rank"]) << c;
+    const auto out = assign_devices(
+        devices(c["devices"]), c["local_tasks"], c["gpus_per_task"], c["auto_divide"]);
+    std::vector<Devices> want;
+    for (const auto& rank : c["per_rank"])
+      want.push_back(devices(rank));
+    EXPECT_EQ(out.per_rank, want) << c;
     EXPECT_EQ(out.shared, c["shared"].get<bool>()) << c;
-  }
-}
-
-TEST(GpuBind, recorded_cases) {
-  for (const auto& c : test::cases_of("gpu_bind")) {
-    const auto out = resolve_gpu_bind(c["flag"].get<std::string>(),
-                                      c["env"].get<std::string>(),
-                                      c["config"] == "per-task",
-                                      c["gpus_per_task"]);
-    EXPECT_EQ(out.divide, c["auto_divide"].get<bool>()) << c;
-    EXPECT_EQ(out.gpus_per_task, c["out_gpus_per_task"].get<int>()) << c;
-    EXPECT_EQ(out.warnings, strings(c["warnings"])) << c;
   }
 }
 

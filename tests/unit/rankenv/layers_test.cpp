@@ -18,8 +18,11 @@ std::vector<std::string> sorted(std::vector<std::string> entries) {
   return entries;
 }
 
-std::vector<int> ints(const json& value) {
-  return value.is_null() ? std::vector<int>{} : value.get<std::vector<int>>();
+std::vector<std::string> devices(const json& value) {
+  std::vector<std::string> out;
+  for (const auto& number : value)
+    out.push_back(std::to_string(number.get<int>()));
+  return out;
 }
 
 // The step's geometry, taken from the ranks of the case.
@@ -41,17 +44,23 @@ StepFacts facts_of(const json& c) {
 
 // What the recorded environment becomes under the decisions that override the original: bare names
 // of --export are imported or dropped, an uneven step has no SLURM_NTASKS_PER_NODE, a step shadows
-// SLURM_NNODES, a rank with devices has SLURM_STEP_GPUS.
+// SLURM_NNODES, a rank with devices has SLURM_STEP_GPUS. As in Slurm, --export without ALL leaves
+// no HOME, PATH and USER, and with ALL a setting does not replace a value that is there.
 std::vector<std::string> wanted(const json& c, const json& rank, const StepFacts& facts) {
   EnvList env(rank["final_env"].get<std::vector<std::string>>());
   const EnvList own(c["process_env"].get<std::vector<std::string>>());
   for (const auto& entry : rank["final_env"].get<std::vector<std::string>>())
     if (entry.find('=') == std::string::npos && own.has(entry)) env.set(entry, *own.get(entry));
+  const auto spec = slurm::parse_export(c["export"].get<std::string>()).value();
+  for (const auto* name : {"HOME", "PATH", "USER"})
+    if (!spec.all) env.unset(name);
+  for (const auto& setting : spec.settings)
+    if (spec.all && own.has(setting.first)) env.set(setting.first, *own.get(setting.first));
   if (facts.tasks_per_node.front() != facts.tasks_per_node.back())
     env.unset("SLURM_NTASKS_PER_NODE");
   env.set("SLURM_NNODES", std::to_string(facts.tasks_per_node.size()));
-  const auto gpus = ints(rank["rank"]["gpus"]);
-  if (!gpus.empty()) env.set("SLURM_STEP_GPUS", std::to_string(gpus.front()));
+  const auto gpus = devices(rank["rank"]["gpus"]);
+  if (!gpus.empty()) env.set("SLURM_STEP_GPUS", gpus.front());
   return sorted(std::move(env).take());
 }
 
@@ -64,7 +73,7 @@ TEST(Layers, recorded_cases) {
     apply_step_shadows(env, facts);
     for (const auto& rank : c["ranks"]) {
       const auto& spec = rank["rank"];
-      const auto gpus = ints(spec["gpus"]);
+      const auto gpus = devices(spec["gpus"]);
       const auto delta = spec["env_delta"].get<std::vector<std::string>>();
       const EnvList recorded(delta);
       RankFacts rank_facts;
@@ -155,7 +164,7 @@ TEST(Layers, step_says_what_slurm_says) {
 
 TEST(Layers, exactly_one_mask_and_no_stale_task_pid) {
   const EnvList step({"CUDA_VISIBLE_DEVICES=7", "ZE_AFFINITY_MASK=1", "SLURM_TASK_PID=9"});
-  const std::vector<int> gpus = {4, 6};
+  const std::vector<std::string> gpus = {"4", "6"};
   const auto env = rank_environment(step, {}, {"n1", "ROCR_VISIBLE_DEVICES", &gpus});
   const std::vector<std::string> want = {"ROCR_VISIBLE_DEVICES=4,6", "SLURMD_NODENAME=n1"};
   EXPECT_EQ(sorted(env.entries()), want);
