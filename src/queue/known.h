@@ -6,8 +6,9 @@
 #include "slurm_shim/records/submit_record.h"
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
+#include <unordered_map>
 
 namespace shim::queue {
 
@@ -21,12 +22,14 @@ struct ArrayMap {
 };
 
 struct Known {
-  std::optional<records::SubmitRecord> record;
+  std::shared_ptr<const records::SubmitRecord> record;
   std::int64_t submitted = 0;
   const ge::JobFacts* facts = nullptr; // into the owner's list
   ArrayMap array;
 };
 
+// Holds an entry only for jobs of which something is known: of tens of thousands of other users'
+// jobs there is nothing to keep.
 class KnownJobs {
 public:
   // Reads submit files and asks `qstat -j` about the jobs whose rows do not tell enough.
@@ -35,8 +38,9 @@ public:
   [[nodiscard]] const Known& of(std::uint64_t job) const;
 
 private:
+  void read_submit_files(const Source& source, const std::vector<ge::JobRow>& rows);
   ge::JobFactsList m_facts;
-  std::map<std::uint64_t, Known> m_known;
+  std::unordered_map<std::uint64_t, Known> m_known;
 };
 
 } // namespace shim::queue

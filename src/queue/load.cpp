@@ -1,13 +1,17 @@
 #include "known.h"
+#include "reasons.h"
 
 #include "slurm_shim/base/strings.h"
+#include "slurm_shim/ge/job_detail.h"
+#include "slurm_shim/ge/schedule.h"
+#include "slurm_shim/posix/huge_pages.h"
+#include "slurm_shim/queue/dependency.h"
 #include "slurm_shim/queue/queue.h"
 #include "slurm_shim/slurm/date_time.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 
 namespace shim::queue {
 
@@ -23,12 +27,13 @@ struct Assembly {
 
 // h_rt as it was asked for: seconds or [[hours:]minutes:]seconds, in minutes rounded up.
 std::optional<std::uint32_t> minutes_of(std::string_view text) {
-  std::uint64_t seconds = 0;
-  for (const auto part : split(text, ':')) {
-    const auto number = parse_int<std::uint32_t>(part);
-    if (!number) return std::nullopt;
-    seconds = seconds * 60 + *number;
-  }
+  std::uint64_t seconds = parse_int<std::uint32_t>(text).value_or(0);
+  if (seconds == 0)
+    for (const auto part : split(text, ':')) {
+      const auto number = parse_int<std::uint32_t>(part);
+      if (!number) return std::nullopt;
+      seconds = seconds * 60 + *number;
+    }
   const auto minutes = (seconds + 59) / 60;
   return minutes < slurm::k_unlimited_minutes ? std::optional(static_cast<std::uint32_t>(minutes))
                                               : std::nullopt;
@@ -45,6 +50,8 @@ std::string partition_of(const Assembly& on, const ge::JobRow& row, const Known&
   if (queue.empty() && !row.requested_queues.empty())
     queue = row.requested_queues.front().substr(0, row.requested_queues.front().find('@'));
   const auto asked = known.record ? known.record->get_or("part", "") : std::string();
+  // One of several, once it is known which.
+  if (row.pending && asked.find(',') != std::string::npos) return asked;
   const auto* partition = on.source.config.find_partition(asked);
   if (partition != nullptr && (queue.empty() || partition->queue == queue)) return asked;
   if (!queue.empty() && queue != "*") return on.source.config.partition_of_queue(queue);
@@ -70,6 +77,7 @@ void add_record(const records::SubmitRecord& record, Job& job) {
   job.error = record.get_or("err", job.output);
   job.input = record.get_or("in", "/dev/null");
   job.dependency = record.get_or("dep", "");
+  if (job.begin == 0) job.begin = record.get_int("begin").value_or(0);
   job.requested_hosts = record.get_or("reqnodes", "");
   job.excluded_hosts = record.get_or("excnodes", "");
   job.submit_host = record.get_or("shost", "");
@@ -100,66 +108,115 @@ void add_facts(const ge::JobFacts& facts, Job& job) {
     job.comment = percent_decode(it->second).value_or("");
 }
 
-Job assemble(const Assembly& on, const ge::JobRow& row) {
+void add_requests(const ge::JobRow& row, const config::Config& config, Job& job) {
+  constexpr double k_mebibyte = 1024 * 1024;
+  for (const auto& [name, value] : row.requests) {
+    if (name == "h_rt")
+      job.limit_min = minutes_of(value).value_or(job.limit_min);
+    else if (name == config.memory_complex)
+      job.slot_memory_mib =
+          static_cast<std::uint64_t>(ge::parse_memory_value(value).value_or(0) / k_mebibyte);
+    else if (name == config.gpu.gres_complex)
+      job.slot_gpus = ge::parse_memory_value(value).value_or(0); // a DOUBLE counts parts
+  }
+}
+
+void add_hosts(const Assembly& on, const ge::JobRow& row, Job& job) {
+  if (row.pending) return;
+  const auto it = on.hosts.empty()
+                      ? on.hosts.end()
+                      : on.hosts.find({row.job, job.tasks.empty() ? 0 : job.tasks.front()});
+  if (it != on.hosts.end())
+    job.hosts = it->second;
+  else if (!row.host.empty())
+    job.hosts = {row.host};
+  job.nodes = std::max<int>(1, static_cast<int>(job.hosts.size()));
+}
+
+// The fewest hosts that hold the slots of a job, by the rule of its PE or the size of a host. Where
+// nothing is known of either, one.
+int least_nodes(const ge::JobRow& row, const config::Config& config, std::string_view name) {
+  if (row.slots <= 1) return 1;
+  int per_host = 0;
+  for (const auto& partition : config.partitions) {
+    const auto& pes = partition.pe_by_layout;
+    if (!row.pe.empty() && row.pe == pes.pe_slots) return 1;
+    for (const auto& [slots, pe] : pes.fixed)
+      if (row.pe == pe) per_host = slots;
+    if (per_host == 0 && partition.name == name) per_host = partition.slots_per_node;
+  }
+  return per_host > 0 ? (row.slots + per_host - 1) / per_host : 1;
+}
+
+// Takes what it can out of the row: there may be tens of thousands.
+// Into a new job: it has some thirty strings to be moved otherwise.
+void assemble(const Assembly& on, ge::JobRow& row, Job& job) {
   const Known& known = on.known.of(row.job);
-  Job job;
   job.job = job.id = row.job;
   job.letters = row.state;
   job.state = slurm::from_ge_state(row.state);
-  job.name = row.name;
-  job.user = row.owner;
+  job.name = std::move(row.name);
+  job.user = std::move(row.owner);
   job.cpus = job.ntasks = std::max(row.slots, 1);
   job.priority = row.priority;
   job.start = row.start;
   job.submit = row.submit != 0 ? row.submit : known.submitted;
   job.input = "/dev/null";
   if (!row.tasks.empty()) add_array(row, known, on.source.config.array_job_ids == "unique", job);
-  if (!row.pending) {
-    const auto it = on.hosts.find({row.job, job.tasks.empty() ? 0 : job.tasks.front()});
-    if (it != on.hosts.end())
-      job.hosts = it->second;
-    else if (!row.host.empty())
-      job.hosts = {row.host};
-    job.nodes = std::max<int>(1, static_cast<int>(job.hosts.size()));
-  }
-  for (const auto& [name, value] : row.requests)
-    if (name == "h_rt") job.limit_min = minutes_of(value).value_or(job.limit_min);
+  add_hosts(on, row, job);
+  add_requests(row, on.source.config, job);
   if (known.facts != nullptr) add_facts(*known.facts, job);
+  job.record = known.record;
   if (known.record) add_record(*known.record, job);
   if (known.record && job.work_dir.empty()) job.work_dir = known.record->get_or("sdir", "");
+  // A directory that was missing at submission is not what the engine was given.
+  if (known.record) job.work_dir = known.record->get_or("wd", job.work_dir);
   job.partition = partition_of(on, row, known);
-  if (job.dependency.empty())
-    for (const auto predecessor : row.predecessors)
-      job.dependency +=
-          (job.dependency.empty() ? "afterany:" : ",afterany:") + std::to_string(predecessor);
-  return job;
+  if (row.pending && !known.record) job.nodes = least_nodes(row, on.source.config, job.partition);
 }
 
-std::string hold_reason(const ge::JobRow& row, const Known& known) {
-  if (known.facts != nullptr) {
-    if (known.facts->user_hold) return "JobHeldUser";
-    if (known.facts->system_hold || known.facts->operator_hold) return "JobHeldAdmin";
-    if (!known.facts->predecessors.empty()) return "Dependency";
+// What the engine still lets a job wait for.
+class Waits {
+public:
+  Waits(const ge::JobRow& row, const Known& known, const Job& job, std::int64_t now)
+      : m_jobs(row.predecessors), m_begins_later(job.begin > now) {
+    if (known.facts != nullptr)
+      m_jobs.insert(
+          m_jobs.end(), known.facts->predecessors.begin(), known.facts->predecessors.end());
   }
-  return row.predecessors.empty() ? "JobHeldUser" : "Dependency";
-}
+  bool operator()(const slurm::Dependency& item) const {
+    // Which jobs had the name is not recorded.
+    if (item.type == slurm::DependencyType::singleton) return !m_jobs.empty();
+    if (item.delay_minutes > 0 && m_begins_later) return true;
+    return std::ranges::count(m_jobs, slurm::decode_job_id(item.job).job) != 0;
+  }
+  // For a job of which nothing is recorded.
+  [[nodiscard]] std::string jobs() const {
+    std::string text;
+    for (const auto job : m_jobs) {
+      const auto item = "afterany:" + std::to_string(job);
+      if (text.find(item) == std::string::npos) text += (text.empty() ? "" : ",") + item;
+    }
+    return text;
+  }
 
-// Reasons in the order in which they matter (spec commands 1.3). `first_waiting`: partitions that
-// have shown their first ready job already.
-std::string reason_of(const ge::JobRow& row,
-                      const Known& known,
-                      const Job& job,
-                      std::int64_t now,
-                      const std::map<std::uint64_t, std::uint32_t>& running_tasks,
-                      std::set<std::string>& first_waiting) {
-  if (!job.pending()) return "None";
-  if (row.state.find('E') != std::string::npos) return "launch failed requeued held";
-  if (row.state.find('h') != std::string::npos) return hold_reason(row, known);
-  if (job.begin > now) return "BeginTime";
-  const auto running = running_tasks.find(row.job);
-  if (job.throttle != 0 && running != running_tasks.end() && running->second >= job.throttle)
-    return "JobArrayTaskLimit";
-  return first_waiting.insert(job.partition).second ? "Resources" : "Priority";
+private:
+  std::vector<std::uint64_t> m_jobs;
+  bool m_begins_later;
+};
+
+// Replaces what was asked for by what is open of it; true: it waits in vain.
+bool reduce_dependency(const Source& source, const ge::JobRow& row, const Known& known, Job& job) {
+  if (!job.pending()) {
+    job.dependency.clear();
+    return false;
+  }
+  const Waits waits(row, known, job, source.now);
+  if (job.dependency.empty()) job.dependency = waits.jobs();
+  if (job.dependency.empty()) return false;
+  auto open = open_dependency(source, job.dependency, waits);
+  job.dependency = std::move(open.text);
+  return open.in_vain;
 }
 
 void split_together(std::vector<ge::JobRow>& rows) {
@@ -178,6 +235,10 @@ void split_together(std::vector<ge::JobRow>& rows) {
   rows = std::move(out);
 }
 
+template <class Value> bool allows(const std::vector<Value>& list, const Value& value) {
+  return list.empty() || std::ranges::find(list, value) != list.end();
+}
+
 bool any_spread(const std::vector<ge::JobRow>& rows) {
   return std::ranges::any_of(rows, [](const auto& row) { return !row.pending && row.slots > 1; });
 }
@@ -186,28 +247,34 @@ bool any_spread(const std::vector<ge::JobRow>& rows) {
 
 Result<std::vector<Job>> load(const Source& source, const Request& request) {
   TRY_ASSIGN(auto rows, ge::list_jobs(source.tools, request.users, ge::TaskView::jobs));
-  if (!request.jobs.empty())
-    std::erase_if(rows, [&](const auto& row) {
-      return std::ranges::find(request.jobs, row.job) == request.jobs.end();
-    });
+  // Wrappers around qstat may ignore what they are asked for.
+  std::erase_if(rows, [&](const auto& row) {
+    return !allows(request.jobs, row.job) || !allows(request.users, row.owner);
+  });
   std::map<ge::TaskKey, std::vector<std::string>> hosts;
-  if (any_spread(rows)) {
+  if (request.hosts && any_spread(rows)) {
     TRY_ASSIGN(const auto spread, ge::list_jobs(source.tools, request.users, ge::TaskView::hosts));
     hosts = ge::hosts_of_jobs(spread);
   }
   TRY_ASSIGN(const auto known, KnownJobs::collect(source, request, rows));
   if (request.split_arrays) split_together(rows);
-  std::map<std::uint64_t, std::uint32_t> running_tasks;
-  for (const auto& row : rows)
-    if (!row.pending && !row.tasks.empty()) ++running_tasks[row.job];
+  Reasons reasons(source, rows, request.partitions);
   std::vector<Job> jobs;
-  std::set<std::string> first_waiting;
+  jobs.reserve(rows.size());
+  posix::expect_to_fill(jobs.data(), jobs.capacity() * sizeof(Job));
   const Assembly on{source, known, hosts};
-  for (const auto& row : rows) {
-    auto job = assemble(on, row);
+  const auto starts = request.starts ? ge::read_schedule(source.tools.env()) : ge::ReservedStarts{};
+  for (auto& row : rows) {
+    auto& job = jobs.emplace_back();
+    assemble(on, row, job);
+    if (const auto it = job.pending() && !starts.empty()
+                            ? starts.find({job.job, job.tasks.empty() ? 1 : job.tasks.front()})
+                            : starts.end();
+        it != starts.end())
+      job.expected_start = it->second;
     if (request.split_arrays) job.together = false;
-    job.reason = reason_of(row, known.of(row.job), job, source.now, running_tasks, first_waiting);
-    jobs.push_back(std::move(job));
+    const bool in_vain = reduce_dependency(source, row, known.of(row.job), job);
+    job.reason = reasons.of(row, known.of(row.job), job, in_vain);
   }
   return jobs;
 }

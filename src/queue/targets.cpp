@@ -1,8 +1,21 @@
 #include "slurm_shim/queue/targets.h"
 
+#include "slurm_shim/base/strings.h"
+#include "slurm_shim/ge/cell.h"
 #include "slurm_shim/records/mailbox.h"
 
 namespace shim::queue {
+
+Result<void> check_clusters(std::string_view names, const EnvList& env) {
+  const auto own = ge::cluster_name(env);
+  for (const auto name : split(names, ','))
+    if (!name.empty() && name != "all" && name != own)
+      return fail(ErrorKind::not_found,
+                  "'" + std::string(name) +
+                      "' can't be reached now, or it is an invalid entry for --cluster.  Use "
+                      "'sacctmgr list clusters' to see available clusters.");
+  return {};
+}
 
 std::vector<std::string> split_ids(std::string_view word) {
   std::vector<std::string> ids{""};

@@ -2,6 +2,7 @@
 // From ids that users write to what the engine's tools take ("4711", "4711.3"), and requests to a
 // job's own supervisor. Callers: scancel, scontrol. Decisions 18a, 22b, E2.
 
+#include "slurm_shim/base/env_list.h"
 #include "slurm_shim/base/result.h"
 #include "slurm_shim/posix/clock.h"
 #include "slurm_shim/queue/queue.h"
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace shim::queue {
+
+// -M: there is one cluster; its name and "all" are fine, anything else is an error.
+[[nodiscard]] Result<void> check_clusters(std::string_view names, const EnvList& env);
 
 // A list of ids as one word may hold it: "7,8_3,9_[1-2]" is three; commas in brackets stay.
 [[nodiscard]] std::vector<std::string> split_ids(std::string_view word);

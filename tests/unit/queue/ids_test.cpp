@@ -49,6 +49,36 @@ TEST(QueueIds, NamesJobsAsSlurmDoes) {
   EXPECT_EQ(display_id(waiting(70011, many)).size(), 31U);
 }
 
+TEST(QueueIds, ShowsAsMuchOfALongArrayAsIsAskedFor) {
+  // vectors/10: scontrol's ArrayTaskId of the longest array there
+  std::vector<std::uint32_t> many{1, 3, 5};
+  for (std::uint32_t i = 7; i <= 20; ++i)
+    many.push_back(i);
+  for (std::uint32_t i = 30; i <= 40; i += 2)
+    many.push_back(i);
+  for (std::uint32_t i = 50; i <= 74; i += 2)
+    many.push_back(i);
+  auto job = waiting(70023, many);
+  const std::string shown = "1,3,5,7-20,30,32,34,36,38,40,50,52,54,56,58,60,62,64,66,68,7...";
+  EXPECT_EQ(display_index(job), shown);
+  job.throttle = 2;
+  EXPECT_EQ(display_index(job), shown + "%2");
+  const std::string all = "1,3,5,7-20,30,32,34,36,38,40,50,52,54,56,58,60,62,64,66,68,70,72,74%2";
+  EnvList env;
+  EXPECT_EQ(array_width(env), ArrayWidth{});
+  for (const auto* bad : {"", "x", "-1", "7x"}) {
+    env.set("SLURM_BITSTR_LEN", bad);
+    EXPECT_EQ(array_width(env), ArrayWidth{}) << bad;
+  }
+  env.set("SLURM_BITSTR_LEN", "0");
+  EXPECT_EQ(display_index(job, array_width(env)), all);
+  EXPECT_EQ(display_id(job, array_width(env)), "70023_[" + all + "]");
+  env.set("SLURM_BITSTR_LEN", "12");
+  EXPECT_EQ(display_id(job, array_width(env)), "70023_[1,3,5,7-...%2]");
+  env.set("SLURM_BITSTR_LEN", "3");
+  EXPECT_EQ(display_index(job, array_width(env)), "..%2");
+}
+
 TEST(QueueIds, FindsJobsByAnyOfTheirNames) {
   const auto third = element(7, 3, 12);
   EXPECT_TRUE(matched("7", third));
@@ -78,6 +108,18 @@ TEST(QueueIds, SpeaksOfTasksToTheEngine) {
   EXPECT_EQ(engine_names(waiting(7, {10, 20})), (Words{"7.1", "7.2"}));
   EXPECT_EQ(engine_names(element(7, 3, 12)), Words{"7.3"});
   EXPECT_EQ(record_key(element(7, 3, 12)).task, 3U);
+}
+
+TEST(Clusters, ThereIsOne) {
+  EnvList env;
+  env.set("SGE_CELL", "c1");
+  EXPECT_TRUE(check_clusters("", env));
+  EXPECT_TRUE(check_clusters("c1", env));
+  EXPECT_TRUE(check_clusters("all", env));
+  env.set("SGE_CLUSTER_NAME", "p6444");
+  const auto other = check_clusters("all,c2", env);
+  ASSERT_FALSE(other);
+  EXPECT_TRUE(other.error().message.starts_with("'c2' can't be reached now"));
 }
 
 } // namespace

@@ -84,7 +84,7 @@ TEST_F(QueueLoad, ShowsEveryStateOf819) {
   EXPECT_EQ(job_of(all, "50").hosts, std::vector<std::string>{"gedeb-n2"});
   EXPECT_EQ(job_of(all, "47").reason, "JobHeldUser");
   EXPECT_EQ(job_of(all, "48").reason, "Dependency");
-  EXPECT_EQ(job_of(all, "48").dependency, "afterany:43");
+  EXPECT_EQ(job_of(all, "48").dependency, "afterany:43(unfulfilled)");
   const auto error = job_of(all, "49");
   EXPECT_EQ(error.state, JobState::pending);
   EXPECT_EQ(error.reason, "launch failed requeued held");
@@ -191,6 +191,7 @@ TEST_F(QueueLoad, TheSubmitRecordOfAJobIsBelieved) {
   record.set("cpt", "3");
   record.set("time", "90");
   record.set("out", "/o/%j.out");
+  record.set("wd", "/not/there/yet");
   facts->insert(at + list.size(),
                 "<element><VA_variable>SLURM_SHIM_REQ</VA_variable><VA_value>" + record.encode() +
                     "</VA_value></element>");
@@ -204,6 +205,7 @@ TEST_F(QueueLoad, TheSubmitRecordOfAJobIsBelieved) {
   EXPECT_EQ(job.limit_min, 90U);
   EXPECT_EQ(job.output, "/o/%j.out");
   EXPECT_EQ(job.error, "/o/%j.out");
+  EXPECT_EQ(job.work_dir, "/not/there/yet");
 }
 
 TEST_F(QueueLoad, AnUnknownJobIsAnEmptyListAndAsksNoMore) {
@@ -242,7 +244,7 @@ TEST_F(QueueLoad, AsksForTheUsersNamed) {
   old_cluster();
   EXPECT_FALSE(jobs({.users = {"alice", "user1"}, .jobs = {}}).empty());
   EXPECT_EQ(m_engine.calls.at(0), "qstat -xml -r -u alice,user1");
-  EXPECT_EQ(m_engine.calls.at(1), "qstat -xml -r -g t -u alice,user1");
+  EXPECT_EQ(m_engine.calls.at(1), "qstat -xml -r -g t -s rs -u alice,user1");
 }
 
 } // namespace
