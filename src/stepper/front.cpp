@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -26,7 +27,19 @@ constexpr auto k_leave_grace = 1s;   // for srun to take the rest after TERM
 constexpr int k_terminate_ms = 5000; // TERM, 5 s, KILL: no rank outlives its supervisor
 constexpr std::size_t k_batch = 64;
 constexpr std::uint64_t k_others_id = ~std::uint64_t{0};
-enum OtherId : std::uint64_t { k_channel_id, k_control_id, k_signal_id };
+enum OtherId : std::uint64_t { k_channel_id, k_control_id, k_signal_id, k_first_input_id };
+
+posix::Fd make_epoll() {
+  posix::Fd fd(::epoll_create1(EPOLL_CLOEXEC));
+  SHIM_ASSERT(fd.valid());
+  return fd;
+}
+
+// Where input that must wait for its reader may be put.
+std::string temporary_folder() {
+  const char* folder = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): one thread
+  return folder != nullptr && *folder == '/' ? folder : "/tmp";
+}
 
 void watch(int epoll, int fd, std::uint64_t id) {
   epoll_event event{};
@@ -42,27 +55,34 @@ int exit_code_of(const Event& end) {
 
 } // namespace
 
-Front::Front(Parts parts, const proto::StepSpec& spec, std::vector<RankOutput> outputs)
+Front::Front(Parts parts, const proto::StepSpec& spec, std::vector<RankStreams> streams)
     : m_channel(std::move(parts.channel)), m_control(std::move(parts.control)),
       m_signal_fd(std::move(parts.signal_fd)), m_guardian(parts.guardian), m_buffer(parts.buffer),
-      m_hold_lines(spec.label), m_unbuffered(spec.unbuffered), m_ranks(spec.ranks.size()),
+      m_hold_lines(spec.label), m_unbuffered(spec.unbuffered), m_all(make_epoll()),
+      m_others(make_epoll()), m_heartbeat(std::chrono::milliseconds(spec.ping_interval_ms),
+                                          std::chrono::milliseconds(spec.ping_deadline_ms),
+                                          Clock::now()),
+      m_ranks(spec.ranks.size()), m_input(m_others.get(), k_first_input_id, temporary_folder()),
       m_incomplete(spec.ranks.size()) {
   for (std::size_t i = 0; i < m_ranks.size(); ++i) {
     m_ranks[i].number = static_cast<std::uint32_t>(spec.ranks[i].rank);
-    for (std::size_t stream = 0; stream < 2; ++stream) {
-      auto& fd = outputs[i].read_end[stream];
-      if (!fd) continue;
-      m_streams.push_back({std::move(fd), i, LineFramer(m_ranks[i].number, stream == 1), {}});
-      ++m_ranks[i].open_streams;
-    }
+    add_rank(i, std::move(streams[i]));
   }
   watch_descriptors();
 }
 
+void Front::add_rank(std::size_t index, RankStreams streams) {
+  if (streams.front_end[0]) m_input.add(index, std::move(streams.front_end[0]));
+  for (std::size_t stream = 1; stream < 3; ++stream) {
+    auto& fd = streams.front_end[stream];
+    if (!fd) continue;
+    if (streams.is_terminal) m_terminal = m_streams.size();
+    m_streams.push_back({std::move(fd), index, LineFramer(m_ranks[index].number, stream == 2), {}});
+    ++m_ranks[index].open_streams;
+  }
+}
+
 void Front::watch_descriptors() {
-  m_all.reset(::epoll_create1(EPOLL_CLOEXEC));
-  m_others.reset(::epoll_create1(EPOLL_CLOEXEC));
-  SHIM_ASSERT(m_all.valid() && m_others.valid());
   watch(m_others.get(), m_channel.socket.get(), k_channel_id);
   watch(m_others.get(), m_control.get(), k_control_id);
   watch(m_others.get(), m_signal_fd.get(), k_signal_id);
@@ -80,6 +100,7 @@ int Front::run() {
   while (!is_done()) {
     wait_and_handle();
     handle_timers();
+    tell_input_state();
     flush_commands();
     flush_channel();
   }
@@ -94,6 +115,8 @@ bool Front::is_done() const {
 int Front::next_timeout() const {
   std::optional<Clock::time_point> next = m_show_at;
   const auto sooner = [&next](Clock::time_point at) { next = next ? std::min(*next, at) : at; };
+  if (!m_channel_lost) sooner(m_heartbeat.next_look());
+  if (const auto at = m_input.next_time()) sooner(*at);
   if (m_held) sooner(m_hold_until);
   if (m_leave_at) sooner(*m_leave_at);
   if (m_lingering > 0)
@@ -122,25 +145,30 @@ void Front::wait_and_handle() {
 }
 
 void Front::handle_others() {
-  epoll_event events[3];
-  const int count = ::epoll_wait(m_others.get(), events, 3, 0);
+  epoll_event events[k_batch];
+  const int count = ::epoll_wait(m_others.get(), events, k_batch, 0);
   for (int i = 0; i < count; ++i) {
-    switch (events[i].data.u64) {
+    const auto id = events[i].data.u64;
+    switch (id) {
     case k_channel_id:
       if ((events[i].events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_channel();
       break;
     case k_control_id: handle_events(); break;
-    default:
+    case k_signal_id:
       while (posix::take_signal(m_signal_fd.get()) != 0)
         m_terminated = true;
       terminate();
+      break;
+    default: m_input.on_ready(static_cast<std::size_t>(id - k_first_input_id), events[i].events);
     }
   }
 }
 
 void Front::handle_timers() {
   const auto now = Clock::now();
+  if (!m_channel_lost && now >= m_heartbeat.next_look()) keep_in_touch(now);
   if (m_show_at && now >= *m_show_at) show_open_lines(now);
+  m_input.on_time(now);
   if (m_lingering > 0)
     for (std::size_t i = 0; i < m_ranks.size(); ++i)
       check_rank(i);
@@ -193,6 +221,7 @@ void Front::check_rank(std::size_t index) {
 
 void Front::complete_rank(std::size_t index) {
   m_ranks[index].complete = true;
+  m_input.drop_rank(index);
   --m_lingering;
   if (--m_incomplete > 0) return report(m_ranks[index]);
   m_held = index;
@@ -247,6 +276,17 @@ void Front::terminate() {
   if (m_terminating) return;
   m_terminating = true;
   tell_guardian({Command::Kind::terminate, k_terminate_ms});
+}
+
+// What is under way already is a question, too.
+void Front::keep_in_touch(Clock::time_point now) {
+  switch (m_heartbeat.look(now, unacknowledged_time(m_channel.socket.get()))) {
+  case Heartbeat::Verdict::quiet: return;
+  case Heartbeat::Verdict::ask:
+    if (m_out.empty()) send_frame(proto::FrameType::ping, 0, {});
+    return;
+  case Heartbeat::Verdict::dead: return lose_channel();
+  }
 }
 
 int Front::finish() {

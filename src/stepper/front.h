@@ -1,14 +1,17 @@
 #pragma once
-// The stepper's loop: frames from srun, output of the ranks, words from the guardian. Owns the
-// channel and the read ends of the ranks' pipes, never a rank. One thread, one epoll instance for
-// everything and one nested in it for all but the pipes, to which the loop falls back while srun
-// does not take what is already there. Spec stepper 1 and 4, protocol 6, OCS-FACTS-3 section 7.
+// The stepper's loop: frames from srun, input and output of the ranks, words from the guardian.
+// Owns the channel and the other ends of the ranks' pipes, never a rank. One thread, one epoll
+// instance for everything and one nested in it for all but the pipes, to which the loop falls back
+// while srun does not take what is already there. Spec stepper 1 and 4, protocol 6, OCS-FACTS-3
+// section 7.
 
 #include "control.h"
+#include "heartbeat.h"
+#include "input_feed.h"
 #include "line_framer.h"
-#include "outputs.h"
 #include "send_buffer.h"
 #include "startup.h"
+#include "streams.h"
 
 #include <chrono>
 #include <deque>
@@ -30,9 +33,9 @@ public:
     pid_t guardian = -1;
     std::span<char> buffer; // at least proto::k_receive_buffer
   };
-  Front(Parts parts, const proto::StepSpec& spec, std::vector<RankOutput> outputs);
-  // To all ranks, also those that are not started yet.
-  void signal_ranks(int number);
+  Front(Parts parts, const proto::StepSpec& spec, std::vector<RankStreams> streams);
+  // What srun has sent before this object was there.
+  void take_frames(std::string_view frames);
   [[nodiscard]] int run(); // the exit code
 
 private:
@@ -52,6 +55,8 @@ private:
   };
 
   // front.cpp: the loop, the guardian, the ranks
+  void signal_ranks(int number); // also those that are not started yet
+  void add_rank(std::size_t index, RankStreams streams);
   void watch_descriptors();
   [[nodiscard]] int next_timeout() const;
   void wait_and_handle();
@@ -63,6 +68,7 @@ private:
   void tell_guardian(const Command& command);
   void flush_commands();
   void terminate();
+  void keep_in_touch(Clock::time_point now);
   void check_rank(std::size_t index);
   void complete_rank(std::size_t index);
   void report(const Rank& rank);
@@ -81,6 +87,9 @@ private:
   void watch_writable(bool wanted);
   void read_channel();
   void on_frame(const proto::FrameView& frame);
+  void on_input(const proto::FrameView& frame);
+  void on_window_size(const proto::FrameView& frame);
+  void tell_input_state();
   void lose_channel();
 
   static constexpr std::size_t k_max_unsent = std::size_t{1} << 20;
@@ -93,8 +102,11 @@ private:
   bool m_hold_lines; // labelled output: an open line waits for its end
   bool m_unbuffered;
   posix::Fd m_all, m_others; // epoll
+  Heartbeat m_heartbeat;
   std::vector<Rank> m_ranks;
   std::vector<Stream> m_streams;
+  InputFeed m_input;
+  std::optional<std::size_t> m_terminal; // the stream that is a terminal
   SendBuffer m_out;
   std::deque<Command> m_commands;             // that the guardian's socket did not take yet
   std::size_t m_incomplete = 0;               // ranks

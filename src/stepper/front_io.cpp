@@ -1,9 +1,12 @@
 #include "front.h"
 
+#include "slurm_shim/posix/terminal.h"
 #include "slurm_shim/proto/frame.h"
+#include "slurm_shim/proto/messages.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -118,6 +121,7 @@ void Front::read_channel() {
   const auto kept = m_channel.stream.begin(m_buffer);
   const auto got = ::recv(socket, m_buffer.data() + kept, m_buffer.size() - kept, MSG_DONTWAIT);
   const int error = errno;
+  if (got > 0) m_heartbeat.heard(Clock::now());
   const std::string_view bytes(m_buffer.data(),
                                kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   const auto parsed = m_channel.stream.finish(bytes, [this](const proto::FrameView& frame) {
@@ -127,14 +131,62 @@ void Front::read_channel() {
   if (!parsed || got == 0 || (got < 0 && error != EAGAIN && error != EINTR)) lose_channel();
 }
 
+void Front::take_frames(std::string_view frames) {
+  std::size_t used = 0;
+  for (; !frames.empty(); frames.remove_prefix(used)) {
+    const auto frame = proto::parse_frame(frames, used);
+    if (!frame || !*frame) return;
+    on_frame(**frame);
+  }
+}
+
 void Front::on_frame(const proto::FrameView& frame) {
   switch (static_cast<proto::FrameType>(frame.header.type)) {
   case proto::FrameType::ping: return send_frame(proto::FrameType::pong, 0, {});
   case proto::FrameType::sig:
     if (const auto number = proto::decode_i32(frame.payload)) signal_ranks(*number);
     return;
+  case proto::FrameType::in: return on_input(frame);
+  case proto::FrameType::window_size: return on_window_size(frame);
   default: return; // what a newer srun may say
   }
+}
+
+void Front::on_input(const proto::FrameView& frame) {
+  if ((frame.header.flags & proto::k_in_others_wait) != 0) m_input.put_aside_for_others();
+  std::optional<std::size_t> rank; // all
+  if (frame.header.rank != proto::k_all_ranks) {
+    const auto found =
+        std::find_if(m_ranks.begin(), m_ranks.end(), [&frame](const Rank& candidate) {
+          return candidate.number == frame.header.rank;
+        });
+    if (found == m_ranks.end()) return;
+    rank = static_cast<std::size_t>(found - m_ranks.begin());
+  }
+  const bool is_end = (frame.header.flags & proto::k_in_end) != 0;
+  m_input.take(rank, frame.payload, is_end);
+  // The user's terminal is gone; the rank's is to look the same.
+  if (is_end && m_terminal) signal_ranks(SIGHUP);
+}
+
+void Front::on_window_size(const proto::FrameView& frame) {
+  const auto size = proto::decode_window_size(frame.payload);
+  if (size && m_terminal && m_streams[*m_terminal].fd)
+    posix::set_window_size(m_streams[*m_terminal].fd.get(), *size); // tells the foreground group
+}
+
+void Front::tell_input_state() {
+  if (const auto credit = m_input.take_credit(); credit > 0)
+    send_frame(proto::FrameType::in_ack, 0, proto::encode_i32(static_cast<std::int32_t>(credit)));
+  if (m_input.take_closed()) {
+    std::string frame;
+    proto::append_frame(
+        frame, proto::FrameType::in_ack, proto::k_ack_closed, 0, proto::encode_i32(0));
+    if (!m_channel_lost) m_out.append(frame);
+  }
+  if (const auto rank = m_input.take_failure())
+    LineFramer(m_ranks[*rank].number, true)
+        .feed("slurm-shim: error: standard input that was put aside cannot be read back\n", m_out);
 }
 
 // srun is gone: TERM, 5 s, KILL. Decision 7a keeps us alive until the ranks are gone, and the exit

@@ -1,6 +1,7 @@
 #include "guardian.h"
 
 #include "canary.h"
+#include "suspension.h"
 
 #include "slurm_shim/posix/files.h"
 #include "slurm_shim/posix/process_tree.h"
@@ -21,13 +22,44 @@
 
 namespace shim::stepper {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+// A relay's srun that was asked to kill its step (PIPE) gives it up after 5 s and waits 5 s more
+// for its steppers; what it leaves behind when it is killed itself has 5 s from the lost channel
+// on.
+constexpr auto k_relay_kill = 20s;
+constexpr auto k_relay_leave = 15s;
+constexpr auto k_sweep = 10s;
+
+// How an srun is told what happens to other ranks by force.
+int word_to_relay(int number) {
+  switch (number) {
+  case SIGKILL: return SIGPIPE; // ends its step as a second Ctrl-C would
+  case SIGSTOP: return SIGTSTP; // stops its ranks on all hosts, then itself
+  default: return number;
+  }
+}
+
+// The client of a stepper that an srun of a rank has started. Its stepper ends with that srun, and
+// it with the stepper; killed, it would take the whole job along (decision 7a).
+bool is_client_of_stepper(pid_t pid) {
+  using namespace std::string_view_literals;
+  const auto words = posix::read_file("/proc/" + std::to_string(pid) + "/cmdline");
+  return words && words->find("\0-inherit\0"sv) != std::string::npos &&
+         words->find("\0stepper\0--envelope\0"sv) != std::string::npos;
+}
+
+} // namespace
+
 Guardian::Guardian(posix::Fd control,
                    const proto::StepSpec& spec,
                    std::string host,
-                   std::vector<RankOutput> outputs,
+                   std::vector<RankStreams> streams,
                    posix::OpenFileLimit open_files)
     : m_control(std::move(control)), m_spec(spec), m_host(std::move(host)),
-      m_outputs(std::move(outputs)), m_open_files(open_files), m_ranks(spec.ranks.size()) {}
+      m_streams(std::move(streams)), m_open_files(open_files), m_ranks(spec.ranks.size()) {}
 
 void Guardian::run() {
   leave_group();
@@ -35,19 +67,18 @@ void Guardian::run() {
   m_starter.emplace(m_spec, m_host, posix::current_directory().value_or("."), m_open_files);
   for (;;) {
     wait_and_handle();
+    end_slow_epilogs();
     if (!all_started()) start_next_rank();
     if (m_grace_end && all_started() && m_alive == 0) finish(true);
-    if (m_grace_end && Clock::now() >= *m_grace_end) finish(true);
+    if (m_grace_end && Clock::now() >= *m_grace_end) on_grace_end();
   }
 }
 
 void Guardian::leave_group() {
   posix::ignore_signals({SIGTERM});
   auto signals = posix::block_into_signalfd({SIGCHLD});
-  auto canary = start_canary();
-  if (!signals || !canary) finish(false); // the front sees the end without `clean`
+  if (!signals || !start_watch()) finish(false); // the front sees the end without `clean`
   m_signals = std::move(*signals);
-  m_canary = *canary;
   ::setsid();
   if (!posix::become_subreaper()) finish(false);
   // The front's own descriptors would hold the engine's task open.
@@ -55,6 +86,21 @@ void Guardian::leave_group() {
   if (!null) finish(false);
   for (int fd = 0; fd < 3; ++fd)
     ::dup2(null->get(), fd);
+}
+
+// Who tells us that the engine has stopped the job: on the host of the batch script a canary in the
+// engine's process group, elsewhere a listener, since the engine stops nothing there.
+bool Guardian::start_watch() {
+  if (!m_spec.mailbox.empty() && m_host != m_spec.master_host) {
+    if (auto listener = start_listener(m_spec.mailbox)) {
+      m_canary = listener->pid;
+      m_words = std::move(listener->words);
+      return true;
+    }
+  }
+  const auto canary = start_canary();
+  if (canary) m_canary = *canary;
+  return canary.has_value();
 }
 
 // The directory of all ranks. A directory that was asked for must be there; one that is only srun's
@@ -76,17 +122,22 @@ void Guardian::enter_directory() {
   }
   const auto line =
       fmt::format("slurmstepd-{}: error: {}: going to {} instead\n", m_host, text, instead);
-  if (!m_outputs.empty()) static_cast<void>(posix::write_all(m_outputs[0].rank_fd(1), line));
+  if (!m_streams.empty()) static_cast<void>(posix::write_all(m_streams[0].rank_fd(2), line));
 }
 
 void Guardian::start_next_rank() {
   const auto index = m_next++;
   if (m_directory_failure) return fail_rank(index, *m_directory_failure);
-  auto& output = m_outputs[index];
-  const auto pid = m_starter->start(m_spec.ranks[index], {output.rank_fd(0), output.rank_fd(1)});
+  auto& streams = m_streams[index];
+  const auto pid = m_starter->start(
+      m_spec.ranks[index],
+      {streams.rank_fd(0), streams.rank_fd(1), streams.rank_fd(2), streams.is_terminal});
   if (!pid) return fail_rank(index, pid.error());
-  for (auto& end : output.write_end)
-    end.reset();
+  // What an epilog prints follows the task's own output.
+  streams.rank_end[0].reset();
+  if (m_spec.task_epilog.empty())
+    for (auto& end : streams.rank_end)
+      end.reset();
   m_ranks[index] = {*pid, true};
   ++m_alive;
   for (const int number : m_latched)
@@ -94,25 +145,30 @@ void Guardian::start_next_rank() {
 }
 
 void Guardian::fail_rank(std::size_t index, const proto::RankFail& failure) {
-  for (auto& end : m_outputs[index].write_end)
+  for (auto& end : m_streams[index].rank_end)
     end.reset();
   tell(Event::Kind::failed, index, failure.code, failure.reason);
 }
 
 int Guardian::poll_timeout() const {
   if (!all_started()) return 0;
-  if (!m_grace_end) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*m_grace_end - Clock::now());
+  auto next = m_grace_end;
+  for (const auto& rank : m_ranks)
+    if (rank.epilog > 0 && (!next || rank.epilog_end < *next)) next = rank.epilog_end;
+  if (!next) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now());
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
 void Guardian::wait_and_handle() {
-  pollfd ready[2] = {{m_control.get(), POLLIN, 0}, {m_signals.get(), POLLIN, 0}};
-  if (::poll(ready, 2, poll_timeout()) <= 0) return;
+  pollfd ready[3] = {
+      {m_control.get(), POLLIN, 0}, {m_signals.get(), POLLIN, 0}, {m_words.get(), POLLIN, 0}};
+  if (::poll(ready, 3, poll_timeout()) <= 0) return;
   // The order of events tells the front nothing, but a dead front ends everything: look there
   // first.
   if (ready[0].revents != 0) handle_commands();
   if (ready[1].revents != 0) reap();
+  if (ready[2].revents != 0) hear_listener();
 }
 
 void Guardian::handle_commands() {
@@ -130,6 +186,7 @@ void Guardian::handle_commands() {
       if (m_grace_end) break;
       m_grace_end = Clock::now() + std::chrono::milliseconds(command.number);
       signal_all(SIGTERM);
+      if (m_spec.is_relay) signal_all(SIGCONT); // only who runs can end in order
       break;
     }
   }
@@ -137,8 +194,13 @@ void Guardian::handle_commands() {
 
 // Only while its leader is unreaped is the group's number certainly the rank's own; what the leader
 // leaves behind is ours by descent and ends in the sweep.
+// A relay's srun speaks for its own stepper, which is in its group.
 void Guardian::signal_rank(const Rank& rank, int number) const {
-  if (rank.alive) ::kill(-rank.pid, number);
+  if (!rank.alive) return;
+  if (m_spec.is_relay)
+    ::kill(rank.pid, word_to_relay(number));
+  else
+    ::kill(-rank.pid, number);
 }
 
 void Guardian::signal_all(int number) {
@@ -146,7 +208,10 @@ void Guardian::signal_all(int number) {
   for (const auto& rank : m_ranks)
     signal_rank(rank, number);
   // These are for everything of the step, also what has left its group.
-  if (number == SIGKILL || number == SIGSTOP || number == SIGCONT)
+  if (m_spec.is_relay) return;
+  if (number == SIGKILL)
+    posix::signal_descendants(number, m_canary, is_client_of_stepper);
+  else if (number == SIGSTOP || number == SIGCONT)
     posix::signal_descendants(number, m_canary);
 }
 
@@ -157,20 +222,75 @@ void Guardian::reap() {
     int status = 0;
     const auto pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED);
     if (pid <= 0) return;
-    if (pid == m_canary && WIFSTOPPED(status)) posix::signal_descendants(SIGSTOP, m_canary);
-    if (pid == m_canary && WIFCONTINUED(status)) posix::signal_descendants(SIGCONT, m_canary);
+    if (pid == m_canary) on_canary(status);
     if (WIFEXITED(status) || WIFSIGNALED(status)) on_ended(pid, status);
   }
 }
 
+// The engine has stopped or continued its process group, in which the canary is.
+void Guardian::on_canary(int status) {
+  if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) return;
+  posix::signal_descendants(WIFSTOPPED(status) ? SIGSTOP : SIGCONT, m_canary);
+  if (!m_spec.mailbox.empty() && m_host == m_spec.master_host)
+    tell_mailbox(m_spec.mailbox, WIFSTOPPED(status));
+}
+
+void Guardian::hear_listener() {
+  char words[64];
+  const auto got = ::read(m_words.get(), words, sizeof words);
+  if (got > 0)
+    posix::signal_descendants(words[got - 1] == k_suspended ? SIGSTOP : SIGCONT, m_canary);
+  else if (got == 0 || errno != EAGAIN)
+    m_words.reset();
+}
+
 void Guardian::on_ended(pid_t pid, int status) {
   const auto rank = std::find_if(m_ranks.begin(), m_ranks.end(), [pid](const Rank& candidate) {
-    return candidate.alive && candidate.pid == pid;
+    return (candidate.alive && candidate.pid == pid) || candidate.epilog == pid;
   });
   if (rank == m_ranks.end()) return;
-  rank->alive = false;
+  const auto index = static_cast<std::size_t>(rank - m_ranks.begin());
+  if (rank->alive) {
+    rank->alive = false;
+    rank->status = status;
+    if (start_epilog(index)) return;
+  }
+  end_rank(index);
+}
+
+bool Guardian::start_epilog(std::size_t index) {
+  constexpr std::chrono::seconds k_longest{5}; // "very short-lived", says the manual
+  if (m_spec.task_epilog.empty() || m_finishing) return false;
+  auto& rank = m_ranks[index];
+  const auto& streams = m_streams[index];
+  const auto pid =
+      m_starter->start_epilog(m_spec.ranks[index],
+                              {posix::k_null_fd, streams.rank_fd(1), streams.rank_fd(2), false},
+                              rank.pid);
+  if (pid) {
+    rank.epilog = *pid;
+    rank.epilog_end = Clock::now() + k_longest;
+    return true;
+  }
+  const auto line = fmt::format("slurmstepd-{}: error: {}\n", m_host, pid.error());
+  static_cast<void>(posix::write_all(streams.rank_fd(2), line));
+  return false;
+}
+
+void Guardian::end_rank(std::size_t index) {
+  for (auto& end : m_streams[index].rank_end)
+    end.reset();
+  m_ranks[index].epilog = -1;
   --m_alive;
-  tell(Event::Kind::exited, static_cast<std::size_t>(rank - m_ranks.begin()), status);
+  tell(Event::Kind::exited, index, m_ranks[index].status);
+}
+
+void Guardian::end_slow_epilogs() {
+  for (auto& rank : m_ranks) {
+    if (rank.epilog <= 0 || Clock::now() < rank.epilog_end) continue;
+    ::kill(-rank.epilog, SIGKILL);
+    rank.epilog_end = Clock::time_point::max();
+  }
 }
 
 void Guardian::tell(Event::Kind kind, std::size_t index, int value, std::string text) {
@@ -181,11 +301,51 @@ void Guardian::tell(Event::Kind kind, std::size_t index, int value, std::string 
   finish(false);
 }
 
+// After TERM a relay's srun is asked to kill its step, and killed only when it does not answer:
+// then its steppers see a lost channel and end by themselves.
+void Guardian::on_grace_end() {
+  if (!m_spec.is_relay || m_last_word == SIGKILL) finish(true);
+  m_last_word = m_last_word == 0 ? SIGPIPE : SIGKILL;
+  *m_grace_end += k_relay_kill;
+  for (const auto& rank : m_ranks)
+    if (rank.alive) ::kill(rank.pid, m_last_word);
+}
+
+// The clients of a relay's steppers end with them. Only the engine, which ends the front, ends this
+// wait by force.
+void Guardian::let_descendants_leave() {
+  const auto end = Clock::now() + k_relay_leave;
+  while (Clock::now() < end) {
+    reap();
+    siginfo_t info;
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD) return;
+    pollfd ready[2] = {{m_control.get(), POLLIN, 0}, {m_signals.get(), POLLIN, 0}};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    ::poll(ready, 2, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready[0].revents == 0) continue;
+    Command ignored;
+    Received received;
+    while ((received = receive_command(m_control.get(), ignored)) == Received::message) {
+    }
+    if (received == Received::closed) {
+      m_front_gone = true;
+      return;
+    }
+  }
+}
+
 void Guardian::finish(bool tell_front) {
-  // The canary first: a lone rank's step then ends without a look at /proc.
-  if (m_canary > 0 && ::kill(m_canary, SIGKILL) == 0) ::waitpid(m_canary, nullptr, 0);
+  // The canary first: a lone rank's step then ends without a look at /proc. A listener may hang in
+  // its file system: the sweep, which has an end, reaps it.
+  if (m_canary > 0 && ::kill(m_canary, SIGKILL) == 0 && !m_words) ::waitpid(m_canary, nullptr, 0);
   m_canary = -1;
-  posix::sweep_descendants([this](pid_t pid, int status) { on_ended(pid, status); });
+  m_finishing = true;
+  if (m_spec.is_relay && tell_front) let_descendants_leave();
+  const auto on_reaped = [this](pid_t pid, int status) { on_ended(pid, status); };
+  if (m_front_gone) // by the engine, which ends the job
+    posix::sweep_descendants(on_reaped);
+  else if (!m_spec.is_relay)
+    posix::sweep_descendants(on_reaped, k_sweep, is_client_of_stepper);
   if (tell_front) tell(Event::Kind::clean, 0, 0);
   ::_exit(0);
 }

@@ -1,9 +1,10 @@
 #include "front.h"
 #include "guardian.h"
-#include "outputs.h"
 #include "startup.h"
+#include "streams.h"
 
 #include "slurm_shim/posix/fd_sink.h"
+#include "slurm_shim/posix/limits.h"
 #include "slurm_shim/posix/process_tree.h"
 #include "slurm_shim/posix/signals.h"
 #include "slurm_shim/posix/spawn.h"
@@ -18,6 +19,7 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace shim::stepper {
@@ -29,7 +31,7 @@ void settle_signals() {
   posix::ignore_signals({SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGPIPE, SIGXCPU});
 }
 
-// Three descriptors per rank and the socket: the soft limit of 1024 ends at 330 ranks.
+// Up to six descriptors per rank and the socket: the soft limit of 1024 would end at 170 ranks.
 posix::OpenFileLimit raise_open_files() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -52,10 +54,10 @@ int fail_all_ranks(const Channel& channel, const proto::StepSpec& spec, const Er
   return 1;
 }
 
-Result<std::vector<RankOutput>> prepare_outputs(const proto::StepSpec& spec) {
+Result<std::vector<RankStreams>> prepare_streams(const proto::StepSpec& spec) {
   if (!rankenv::is_gpu_variable(spec.gpu_env_var))
     return fail(ErrorKind::malformed, "unknown device variable \"" + spec.gpu_env_var + "\"");
-  return open_outputs(spec);
+  return open_streams(spec);
 }
 
 struct Guarded {
@@ -69,7 +71,7 @@ Result<Guarded> fork_guardian(Channel& channel,
                               posix::Fd& signal_fd,
                               const proto::StepSpec& spec,
                               const std::string& host,
-                              std::vector<RankOutput>& outputs,
+                              std::vector<RankStreams>& streams,
                               posix::OpenFileLimit open_files) {
   TRY_ASSIGN(auto pair, posix::make_seqpacket_pair());
   TRY_ASSIGN(const auto pid, posix::fork_process());
@@ -77,13 +79,15 @@ Result<Guarded> fork_guardian(Channel& channel,
     channel.socket.reset();
     signal_fd.reset();
     pair.first.reset();
-    for (auto& output : outputs)
-      for (auto& end : output.read_end)
+    for (auto& rank : streams)
+      for (auto& end : rank.front_end)
         end.reset();
-    Guardian(std::move(pair.second), spec, host, std::move(outputs), open_files).run();
+    // Here and not in the front, which has to go on whatever the ranks are allowed.
+    posix::apply_soft_limits(spec.limits, open_files);
+    Guardian(std::move(pair.second), spec, host, std::move(streams), open_files).run();
   }
-  for (auto& output : outputs)
-    for (auto& end : output.write_end)
+  for (auto& rank : streams)
+    for (auto& end : rank.rank_end)
       end.reset();
   return Guarded{std::move(pair.first), pid};
 }
@@ -93,20 +97,20 @@ Result<int> run_ranks(Channel channel,
                       const Start& start,
                       const std::string& host,
                       std::span<char> buffer) {
-  const auto open_files = raise_open_files();
-  auto outputs = prepare_outputs(start.spec);
-  if (!outputs) return fail_all_ranks(channel, start.spec, outputs.error());
+  auto open_files = raise_open_files();
+  if (start.spec.umask >= 0) ::umask(static_cast<mode_t>(start.spec.umask));
+  auto streams = prepare_streams(start.spec);
+  if (!streams) return fail_all_ranks(channel, start.spec, streams.error());
   std::string ready;
   proto::append_frame(ready, proto::FrameType::ready, 0, 0, host);
   static_cast<void>(send_all(channel.socket.get(), ready)); // the loop sees a lost channel
   TRY_ASSIGN(auto guarded,
-             fork_guardian(channel, signal_fd, start.spec, host, *outputs, open_files));
+             fork_guardian(channel, signal_fd, start.spec, host, *streams, open_files));
   Front front(
       {std::move(channel), std::move(guarded.control), std::move(signal_fd), guarded.pid, buffer},
       start.spec,
-      std::move(*outputs));
-  for (const int number : start.signals)
-    front.signal_ranks(number);
+      std::move(*streams));
+  front.take_frames(start.frames);
   return front.run();
 }
 

@@ -1,9 +1,12 @@
 #include "rank_exec.h"
 
+#include "task_prolog.h"
+
 #include "slurm_shim/posix/affinity.h"
 #include "slurm_shim/posix/fd.h"
 #include "slurm_shim/posix/signals.h"
 #include "slurm_shim/posix/spawn.h"
+#include "slurm_shim/slurm/exit_codes.h"
 #include "slurm_shim/stepper/stepper.h"
 
 #include <cerrno>
@@ -66,6 +69,12 @@ int execute(const std::vector<std::string>& command, EnvList env) {
 
 } // namespace
 
+int exit_code_of_exec(int error_number) {
+  if (error_number == ENOENT) return slurm::k_exit_not_found;
+  if (error_number == EACCES) return slurm::k_exit_permission;
+  return slurm::k_exit_failure;
+}
+
 Result<RankExecRequest> parse_rank_exec(std::span<char* const> args) {
   RankExecRequest request;
   for (std::size_t i = 0; i < args.size(); ++i) {
@@ -75,10 +84,13 @@ Result<RankExecRequest> parse_rank_exec(std::span<char* const> args) {
       if (request.command.empty()) return fail(ErrorKind::usage, "no command after --");
       return request;
     }
-    if (word != "--cpuset" && word != "--chdir")
+    if (word != "--cpuset" && word != "--chdir" && word != "--task-prolog")
       return fail(ErrorKind::usage, "unknown rank-exec argument \"" + std::string(word) + "\"");
     if (i + 1 == args.size()) return fail(ErrorKind::usage, std::string(word) + " needs a value");
-    (word == "--cpuset" ? request.cpuset : request.chdir) = args[++i];
+    auto& target = word == "--cpuset"  ? request.cpuset
+                   : word == "--chdir" ? request.chdir
+                                       : request.task_prolog;
+    target = args[++i];
   }
   return fail(ErrorKind::usage, "missing -- command separator");
 }
@@ -93,8 +105,18 @@ int rank_exec_main(std::span<char* const> args) {
   auto env = EnvList::from_envp(environ);
   env.set("SLURM_TASK_PID", std::to_string(::getpid()));
   posix::reset_signals();
+  const bool has_prolog = !request->task_prolog.empty();
+  const auto host = "slurmstepd-" + env.get_or("SLURMD_NODENAME", "") + ": error: ";
+  if (has_prolog)
+    if (const auto done = run_task_prolog(request->task_prolog, env); !done) {
+      give_up(host + done.error().message);
+      return slurm::k_exit_failure;
+    }
   const int error = execute(request->command, std::move(env));
-  return give_up("execve(): " + request->command[0] + ": " + reason_of(error));
+  const auto why = "execve(): " + request->command[0] + ": " + reason_of(error);
+  if (!has_prolog) return give_up(why);
+  give_up(host + why); // as if the guardian had found it out
+  return exit_code_of_exec(error);
 }
 
 } // namespace shim::stepper

@@ -26,17 +26,20 @@ public:
       return {};
     }
     case proto::FrameType::spec: return add_piece(frame);
-    case proto::FrameType::sig:
-      if (const auto number = proto::decode_i32(frame.payload)) m_signals.push_back(*number);
+    default:
+      proto::append_frame(m_others,
+                          static_cast<proto::FrameType>(frame.header.type),
+                          frame.header.flags,
+                          frame.header.rank,
+                          frame.payload);
       return {};
-    default: return {};
     }
   }
   [[nodiscard]] bool complete() const { return m_complete; }
   [[nodiscard]] Result<Start> decode() {
     TRY_ASSIGN(auto spec, proto::decode_step_spec(m_text));
     if (spec.command.empty()) return fail(ErrorKind::malformed, "the step has no command");
-    return Start{std::move(spec), std::move(m_signals)};
+    return Start{std::move(spec), std::move(m_others)};
   }
 
 private:
@@ -50,7 +53,7 @@ private:
   }
 
   std::string m_text;
-  std::vector<int> m_signals;
+  std::string m_others;
   bool m_complete = false;
 };
 
@@ -109,7 +112,8 @@ Result<Start> receive_spec(Channel& channel, int signal_fd, std::span<char> buff
       continue;
     }
     if (got < 0) return tl::unexpected<Error>(lost(std::strerror(errno))); // NOLINT: one thread
-    if (got == 0) return tl::unexpected<Error>(lost("srun closed the connection"));
+    // srun is gone, or gave the launch up and has said why: nothing is said a second time.
+    if (got == 0) return fail(ErrorKind::unavailable, "", 1);
     const std::string_view bytes(buffer.data(), kept + static_cast<std::size_t>(got));
     TRY(channel.stream.finish(
         bytes, [&](const proto::FrameView& frame) { return collector(frame, socket); }));

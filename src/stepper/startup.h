@@ -28,7 +28,7 @@ struct Channel {
 };
 struct Start {
   proto::StepSpec spec;
-  std::vector<int> signals; // SIG frames that came right behind SPEC
+  std::string frames; // whole ones that came right behind SPEC: SIG, IN
 };
 // Waits without a deadline (another host may be queued for minutes), answers PING. An empty message
 // with exit code 143: TERM came on `signal_fd`.

@@ -9,7 +9,8 @@ namespace shim::stepper {
 
 // `slurm-shim stepper --envelope X`; args without the subcommand word. Exit code; always by exit.
 [[nodiscard]] int stepper_main(std::span<char* const> args);
-// `slurm-shim rank-exec [--cpuset LIST] [--chdir DIR] -- CMD ARG...`. Returns only on failure.
+// `slurm-shim rank-exec [--cpuset LIST] [--chdir DIR] [--task-prolog PROGRAM] -- CMD ARG...`.
+// Returns only on failure.
 [[nodiscard]] int rank_exec_main(std::span<char* const> args);
 
 } // namespace shim::stepper

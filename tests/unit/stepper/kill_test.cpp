@@ -10,6 +10,7 @@
 #include <csignal>
 #include <sstream>
 
+#include "support/temp_dir.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -204,6 +205,51 @@ TEST(StepperSignal, term_while_waiting_for_the_description_exits_143_and_eof_1) 
   Step second;
   second.hang_up();
   EXPECT_EQ(WEXITSTATUS(second.wait_stepper()), 1);
+}
+
+// A relay's rank is an srun: its children stand for clients that may not be killed.
+proto::StepSpec relay_spec(const std::string& traps, const std::string& client) {
+  auto spec = shell_spec("setsid sh -c 'trap \"\" TERM PIPE HUP; " + client + "' & " + traps +
+                         "echo up; while :; do sleep 0.05; done");
+  spec.is_relay = true;
+  return spec;
+}
+
+TEST(StepperRelay, is_told_in_words_that_an_srun_knows_and_its_clients_leave_by_themselves) {
+  Step step;
+  step.send_spec(
+      relay_spec("trap 'echo stop' TSTP; trap 'echo kill; exit 7' PIPE; ", "sleep 1.5; echo left"));
+  ASSERT_TRUE(step.read_until([&] { return step.rank(0).out == "up\n"; }));
+  step.send_signal(SIGSTOP);
+  ASSERT_TRUE(step.read_until([&] { return step.rank(0).out == "up\nstop\n"; }));
+  step.send_signal(SIGKILL);
+  EXPECT_TRUE(step.read_to_end());
+  EXPECT_EQ(step.rank(0).out, "up\nstop\nkill\nleft\n");
+  ASSERT_TRUE(step.rank(0).exit.has_value());
+  EXPECT_EQ(step.rank(0).exit->code, 7);
+}
+
+TEST(StepperRelay, channel_lost_it_is_asked_twice_and_its_clients_are_left_alone) {
+  const test::TempDir folder;
+  Step step;
+  step.send_spec(relay_spec("trap 'echo term >> " + folder.path() +
+                                "/asked' TERM; trap 'echo kill >> " + folder.path() +
+                                "/asked; exit 0' PIPE; ",
+                            "sleep 6.5; touch " + folder.path() + "/left"));
+  ASSERT_TRUE(step.read_until([&] { return step.rank(0).out == "up\n"; }));
+  step.hang_up();
+  EXPECT_TRUE(WIFEXITED(step.wait_stepper()));
+  EXPECT_EQ(posix::read_file(folder.path() + "/asked").value_or(""), "term\nkill\n");
+  EXPECT_TRUE(posix::exists(folder.path() + "/left"));
+}
+
+TEST(StepperRelay, an_engine_that_ends_the_front_ends_everything) {
+  Step step;
+  step.send_spec(relay_spec("trap '' TERM PIPE; ", "sleep 1000"));
+  ASSERT_TRUE(step.read_until([&] { return step.rank(0).out == "up\n"; }));
+  step.hang_up();
+  ::kill(step.front(), SIGKILL);
+  EXPECT_TRUE(eventually([&] { return step.rank_processes().empty(); }, 4s));
 }
 
 TEST(StepperEnd, strays_of_ranks_that_ended_by_themselves_are_gone_when_the_last_report_comes) {

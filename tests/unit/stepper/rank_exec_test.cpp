@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "support/shell_probes.h"
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +36,8 @@ private:
 
 TEST(RankExec, arguments) {
   using Words = std::vector<std::string>;
+  const Arguments with_prolog({"--task-prolog", "/p", "--", "x"});
+  EXPECT_EQ(stepper::parse_rank_exec(with_prolog.span())->task_prolog, "/p");
   const struct {
     Words argv;
     std::string cpuset, chdir;
@@ -96,15 +99,16 @@ Outcome run_rank_exec(std::vector<std::string> words) {
 }
 
 TEST(RankExec, runs_the_command_with_its_pid_and_closes_the_status_pipe) {
-  const auto ran =
-      run_rank_exec({"--chdir",
-                     "/",
-                     "--",
-                     "sh",
-                     "-c",
-                     "test $SLURM_TASK_PID = $$ && pwd; ls /proc/$$/fd | grep -cx 3; exit 127"});
+  const auto ran = run_rank_exec({"--chdir",
+                                  "/",
+                                  "--",
+                                  "sh",
+                                  "-c",
+                                  std::string("test $SLURM_TASK_PID = $$ && pwd; ") +
+                                      test::k_list_descriptors + "; exit 127"});
   EXPECT_EQ(ran.status, "");
-  EXPECT_EQ(ran.output, "/\n0\n");
+  EXPECT_EQ(ran.output.rfind("/\n0 1 ", 0), 0U) << ran.output;
+  EXPECT_EQ(ran.output.find(" 3 "), std::string::npos) << ran.output;
   EXPECT_EQ(ran.code, 127);
 }
 

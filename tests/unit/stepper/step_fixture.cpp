@@ -116,9 +116,12 @@ void Step::send_spec(proto::StepSpec spec, std::size_t piece) {
   }
 }
 
-void Step::send(proto::FrameType type, std::string_view payload, std::uint8_t flags) {
+void Step::send(proto::FrameType type,
+                std::string_view payload,
+                std::uint8_t flags,
+                std::uint32_t rank) {
   std::string frame;
-  proto::append_frame(frame, type, flags, 0, payload);
+  proto::append_frame(frame, type, flags, rank, payload);
   std::string_view rest = frame;
   while (!rest.empty()) {
     const auto sent = ::send(m_socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
@@ -154,6 +157,9 @@ void Step::on_frame(const proto::FrameView& frame) {
   auto& rank = m_ranks[static_cast<int>(frame.header.rank)];
   switch (type) {
   case proto::FrameType::hello: m_hello = frame.payload; break;
+  case proto::FrameType::in_ack:
+    m_credit += static_cast<std::size_t>(proto::decode_i32(frame.payload).value_or(0));
+    break;
   case proto::FrameType::rank_exit: rank.exit = proto::decode_rank_exit(frame.payload); break;
   case proto::FrameType::rank_fail: rank.fail = proto::decode_rank_fail(frame.payload); break;
   case proto::FrameType::out: {

@@ -43,7 +43,10 @@ public:
   ~Step(); // kills whatever the step left
 
   void send_spec(proto::StepSpec spec, std::size_t piece = proto::k_max_payload);
-  void send(proto::FrameType type, std::string_view payload, std::uint8_t flags = 0);
+  void send(proto::FrameType type,
+            std::string_view payload,
+            std::uint8_t flags = 0,
+            std::uint32_t rank = 0);
   void send_signal(int number) { send(proto::FrameType::sig, proto::encode_i32(number)); }
   void hang_up() { m_socket.reset(); }
 
@@ -58,6 +61,7 @@ public:
   int run(proto::StepSpec spec);
 
   [[nodiscard]] RankLog& rank(int number) { return m_ranks[number]; }
+  [[nodiscard]] std::size_t credit() const { return m_credit; } // of all IN_ACK
   [[nodiscard]] bool saw(proto::FrameType type) const { return m_types.contains(type); }
   [[nodiscard]] const std::string& hello() const { return m_hello; }
   [[nodiscard]] pid_t front() const { return m_front; }
@@ -76,6 +80,7 @@ private:
   bool m_reaped = false;
   int m_status = -1;
   std::map<int, RankLog> m_ranks;
+  std::size_t m_credit = 0;
   std::map<proto::FrameType, int> m_types;
 };
 
