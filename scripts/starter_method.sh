@@ -14,8 +14,9 @@ if [[ ${1-} == /* && ${2-} == stepper && ${3-} == --envelope || -n ${SGE_PE_TASK
   exec -- "$@"
 fi
 
-# 3: what the engine itself would have run.
-if [[ -n ${SGE_STARTER_SHELL_PATH-} && ${SGE_STARTER_SHELL_START_MODE-} != unix_behavior ]]; then
+# 3: what the engine itself would have run: a script by the shell, a command (qsub -b y) as it is.
+if [[ -n ${SGE_STARTER_SHELL_PATH-} && ${SGE_STARTER_SHELL_START_MODE-} != unix_behavior ]] &&
+  [[ ${1-} == -s || ${1-} == */job_scripts/* ]]; then
   set -- "$SGE_STARTER_SHELL_PATH" "$@"
 fi
 

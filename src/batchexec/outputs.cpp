@@ -60,6 +60,13 @@ Result<Outputs> open_outputs(const OutputPaths& paths,
                              bool append,
                              bool keep_stdin,
                              std::chrono::milliseconds patience) {
+  Outputs outputs;
+  if (!keep_stdin) { // first: without it the job makes no output file, as in Slurm
+    auto in = posix::open_file(paths.in, O_RDONLY | O_NOCTTY);
+    if (!in)
+      return tl::unexpected<Error>(std::move(in).error().context("cannot open the input file"));
+    outputs.in = std::move(*in);
+  }
   const auto deadline = Steady::now() + patience;
   for (const auto& path : {paths.out, paths.err}) {
     await_folder(path, deadline);
@@ -67,7 +74,6 @@ Result<Outputs> open_outputs(const OutputPaths& paths,
       return tl::unexpected<Error>(
           Error(made.error()).context("cannot make the folder of output file " + path));
   }
-  Outputs outputs;
   TRY_ASSIGN(outputs.out, open_output(paths.out, append, "output"));
   if (paths.err == paths.out) {
     outputs.err = posix::Fd(::fcntl(outputs.out.get(), F_DUPFD_CLOEXEC, 3));
@@ -75,11 +81,6 @@ Result<Outputs> open_outputs(const OutputPaths& paths,
   } else {
     TRY_ASSIGN(outputs.err, open_output(paths.err, append, "error"));
   }
-  if (keep_stdin) return outputs;
-  auto in = posix::open_file(paths.in, O_RDONLY | O_NOCTTY);
-  if (!in)
-    return tl::unexpected<Error>(std::move(in).error().context("cannot open the input file"));
-  outputs.in = std::move(*in);
   return outputs;
 }
 

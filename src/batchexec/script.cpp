@@ -6,6 +6,7 @@
 #include "slurm_shim/slurm/exit_codes.h"
 
 #include <cerrno>
+#include <csignal>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -17,8 +18,9 @@ namespace {
 constexpr int k_exit_rerun = 99;
 constexpr int k_exit_error_state = 100;
 constexpr int k_exit_requeue = 99;
-constexpr int k_exit_not_executable = 126;
-constexpr int k_exit_not_found = 127;
+// Slurm's for a script that cannot be started: the error's number.
+constexpr int k_exit_not_executable = EACCES;
+constexpr int k_exit_not_found = ENOENT;
 
 // The interpreter that the first line names, "" without one.
 std::string interpreter_of(const std::string& path) {
@@ -38,15 +40,12 @@ std::string interpreter_of(const std::string& path) {
 Error not_started(const posix::SpawnError& error) {
   if (error.stage != posix::SpawnError::Stage::exec)
     return Error{ErrorKind::io, error.message(), slurm::k_exit_failure};
-  if (error.error_number != ENOENT)
-    return Error{ErrorKind::io, error.message(), k_exit_not_executable};
-  if (error.subject.find('/') == std::string::npos)
-    return Error{ErrorKind::not_found, error.subject + ": command not found", k_exit_not_found};
-  const auto interpreter = interpreter_of(error.subject);
-  if (interpreter.empty()) return Error{ErrorKind::not_found, error.message(), k_exit_not_found};
-  return Error{ErrorKind::not_found,
-               error.subject + ": " + interpreter + ": bad interpreter: No such file or directory",
-               k_exit_not_found};
+  auto text = error.message();
+  if (error.error_number == ENOENT)
+    if (const auto interpreter = interpreter_of(error.subject); !interpreter.empty())
+      text = "bad interpreter(" + interpreter + "): No such file or directory";
+  const int code = error.error_number == ENOENT ? k_exit_not_found : k_exit_not_executable;
+  return Error{ErrorKind::io, "execve(): " + text, code};
 }
 
 } // namespace
@@ -63,10 +62,18 @@ int engine_exit_code(const ScriptEnd& end, bool requeue) {
 }
 
 Result<pid_t> start_script(const std::vector<std::string>& words,
-                           const std::vector<std::string>& env) {
+                           const std::vector<std::string>& env,
+                           int terminal) {
   posix::SpawnRequest request;
   request.argv = words;
   request.env = env;
+  if (terminal >= 0) {
+    request.stdin_fd = request.stdout_fd = request.stderr_fd = terminal;
+    request.group = posix::ProcessGroup::session;
+    request.controlling_terminal = true;
+    // It is out of reach of what the engine does to our process group.
+    request.parent_death_signal = SIGKILL;
+  }
   auto process = posix::spawn(request);
   if (!process && process.error().error_number == ENOEXEC) {
     // No #! line: as shells and the engine do.

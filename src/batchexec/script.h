@@ -20,9 +20,11 @@ struct ScriptEnd {
 // become 1 unless a requeue was accepted.
 [[nodiscard]] int engine_exit_code(const ScriptEnd& end, bool requeue);
 
-// Starts words[0] with our stdin, stdout and stderr in our process group. An error has the exit
-// code (126, 127) and the message that bash would have given.
+// Starts words[0] with our stdin, stdout and stderr in our process group, or, with a terminal (its
+// descriptor, else -1), in a session of its own there. An error has the exit code (126, 127) and
+// the message that bash would have given.
 [[nodiscard]] Result<pid_t> start_script(const std::vector<std::string>& words,
-                                         const std::vector<std::string>& env);
+                                         const std::vector<std::string>& env,
+                                         int terminal = -1);
 
 } // namespace shim::batchexec

@@ -1,6 +1,7 @@
 #include "script_env.h"
 
 #include "slurm_shim/base/strings.h"
+#include "slurm_shim/rankenv/rankenv.h"
 #include "slurm_shim/records/env_file.h"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 namespace shim::batchexec {
 
 namespace {
+
+// Set by the PE hook with the mask itself.
+constexpr std::string_view k_mask_name = "SLURM_SHIM_GPU_VARIABLE";
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -40,6 +44,10 @@ bool is_job_name(std::string_view name) {
   return records::is_engine_name(name) || name.starts_with("SLURM_") || contains(k_names, name);
 }
 
+bool is_mask_name(std::string_view name) {
+  return std::ranges::count(rankenv::device_mask_variables(), name) > 0;
+}
+
 std::string path_with(std::string_view folder, std::string_view path) {
   std::string out(folder);
   // The hook's environment file has put it in front already.
@@ -59,6 +67,8 @@ std::vector<std::string> compose_script_env(const ScriptEnvInput& input) {
     const auto name = EnvList::name_of(entry);
     if (!is_loader_name(name) && !is_starter_name(name)) entries.push_back(entry);
   }
+  // The mask of the devices that the job was granted is the job's, and the only one.
+  const auto mask = input.own.get_or(k_mask_name, "");
   if (input.user) {
     entries.insert(entries.end(), input.user->begin(), input.user->end());
     for (const auto& entry : input.own.entries()) {
@@ -75,6 +85,11 @@ std::vector<std::string> compose_script_env(const ScriptEnvInput& input) {
   entries.push_back("PWD=" + input.working_directory);
   EnvList env(std::move(entries));
   env.unset_if(is_secret_name);
+  env.unset(k_mask_name);
+  if (!mask.empty()) {
+    env.unset_if(is_mask_name);
+    env.set(mask, input.own.get_or(mask, ""));
+  }
   return std::move(env).take();
 }
 

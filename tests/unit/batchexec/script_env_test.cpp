@@ -70,6 +70,22 @@ TEST(ScriptEnv, the_starters_own_variables_stay_out_the_users_come) {
   EXPECT_EQ(value(env, "SLURM_SHIM_CONFIG"), "/c");
 }
 
+TEST(ScriptEnv, the_jobs_mask_is_the_only_one) {
+  const std::vector<std::string> user = {"CUDA_VISIBLE_DEVICES=7",
+                                         "ROCR_VISIBLE_DEVICES=7",
+                                         "GPU_DEVICE_ORDINAL=7",
+                                         "SLURM_SHIM_GPU_VARIABLE=X"};
+  const auto granted = compose_script_env(
+      input({"SLURM_SHIM_GPU_VARIABLE=ROCR_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES=0,1"}, user));
+  EXPECT_EQ(value(granted, "ROCR_VISIBLE_DEVICES"), "0,1");
+  EXPECT_EQ(value(granted, "CUDA_VISIBLE_DEVICES"), "(unset)");
+  EXPECT_EQ(value(granted, "GPU_DEVICE_ORDINAL"), "(unset)");
+  EXPECT_EQ(value(granted, "SLURM_SHIM_GPU_VARIABLE"), "(unset)");
+  const auto other = compose_script_env(input({}, user)); // no devices, or the cgroup chooses
+  EXPECT_EQ(value(other, "CUDA_VISIBLE_DEVICES"), "7");
+  EXPECT_EQ(value(other, "SLURM_SHIM_GPU_VARIABLE"), "(unset)");
+}
+
 TEST(ScriptEnd, the_engine_is_never_told_99_or_100_by_a_script) {
   const struct {
     int code;
