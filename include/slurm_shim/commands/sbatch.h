@@ -14,4 +14,7 @@ namespace shim::commands {
 // options that need none (--version, --help).
 [[nodiscard]] int run_sbatch(context::Context& ctx, const std::vector<std::string>& words);
 
+// `slurm-shim explain [--json] sbatch ...`: tells what would be submitted, submits nothing.
+[[nodiscard]] int run_explain(context::Context& ctx, const std::vector<std::string>& words);
+
 } // namespace shim::commands

@@ -1,10 +1,12 @@
 #include "gather.h"
 
+#include "slurm_shim/config/devices.h"
 #include "slurm_shim/ge/tools.h"
 #include "slurm_shim/posix/files.h"
 #include "slurm_shim/posix/identity.h"
 #include "slurm_shim/records/env_file.h"
 #include "slurm_shim/records/job_record.h"
+#include "slurm_shim/records/submit_file.h"
 
 #include <fmt/core.h>
 
@@ -36,6 +38,14 @@ Result<records::SubmitRecord> follow(records::SubmitRecord record) {
   return full;
 }
 
+// What scontrol has changed since the submission stands in the submit file alone.
+void take_changes(const EnvList& env, records::SubmitRecord& record) {
+  const records::StatePaths state(record.get_or("dir", ""));
+  const auto file = records::read_submit_file(state, fabricate::engine_job(env));
+  if (!file || file->tok != record.get_or("tok", "")) return;
+  if (auto changed = records::SubmitRecord::decode(file->req)) record = std::move(*changed);
+}
+
 Result<std::optional<records::SubmitRecord>> read_record(const context::Context& ctx) {
   const auto text = ctx.env.get_or(k_record_variable, "");
   if (text.empty()) return std::nullopt;
@@ -45,6 +55,7 @@ Result<std::optional<records::SubmitRecord>> read_record(const context::Context&
     return std::nullopt;
   }
   TRY_ASSIGN(auto full, follow(std::move(*record)));
+  take_changes(ctx.env, full);
   return full;
 }
 
@@ -102,6 +113,7 @@ Result<void> gather_hosts(context::Context& ctx, fabricate::JobFacts& facts) {
   TRY_ASSIGN(facts.hosts, fabricate::granted_hosts(ctx.env, hostfile, posix::host_name()));
   // Only the master's address is ever needed; one that does not resolve is left out.
   facts.master_ip = posix::resolve_ipv4(ctx.runner, facts.hosts.front().name).value_or("");
+  facts.device_variable = config::device_variable(facts.config.gpu);
   ask_engine(ctx, facts);
   return {};
 }

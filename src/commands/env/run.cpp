@@ -1,3 +1,4 @@
+#include "dependency.h"
 #include "gather.h"
 #include "job_folder.h"
 
@@ -31,8 +32,11 @@ bool disabled(const context::Context& ctx) {
   return !ctx.env.get_or("SLURM_SHIM_DISABLE", "").empty();
 }
 
-Result<std::string> working_directory(const EnvList& env) {
-  if (auto path = env.get_or("SGE_CWD_PATH", ""); !path.empty()) return path;
+// The engine stops a job whose directory is missing; one that was missing at submission comes by
+// the record.
+Result<std::string> working_directory(const fabricate::JobFacts& facts) {
+  if (auto path = facts.record->get("wd")) return *path;
+  if (auto path = facts.env.get_or("SGE_CWD_PATH", ""); !path.empty()) return path;
   return posix::current_directory();
 }
 
@@ -40,9 +44,21 @@ Result<std::string> working_directory(const EnvList& env) {
 // before everything that can fail, the configuration included.
 Result<void> write_batch_json(const JobFolder& folder, const fabricate::JobFacts& facts) {
   if (!facts.record) return {};
-  TRY_ASSIGN(const auto directory, working_directory(facts.env));
+  TRY_ASSIGN(const auto directory, working_directory(facts));
   return records::write_batch_json(folder,
                                    fabricate::batch_job(facts, posix::host_name(), directory));
+}
+
+// The engine's hold waits for the end of other jobs; whether they ended as they had to is asked
+// here, and batch-exec tells it where the user looks.
+Result<void>
+forbid_in_vain(context::Context& ctx, const JobFolder& folder, const fabricate::JobFacts& facts) {
+  if (!facts.record) return {};
+  const auto why = env::judge_dependency(ctx, facts);
+  if (!why) return {};
+  TRY_ASSIGN(auto job, records::read_batch_json(folder));
+  job.never = records::Never{"dependency", *why};
+  return records::write_batch_json(folder, job);
 }
 
 Result<void> complete(context::Context& ctx,
@@ -77,6 +93,8 @@ Result<void> make_files(context::Context& ctx, const JobFolder& folder) {
   facts.config = ctx.config;
   TRY(env::gather_job(ctx, facts));
   TRY(write_batch_json(folder, facts));
+  TRY(forbid_in_vain(ctx, folder, facts));
+  env::release_waiting(ctx, facts);
   if (disabled(ctx)) return env::write_environment(folder, fabricate::unset_text());
   TRY(configured);
   TRY(set_places(folder, facts));

@@ -2,16 +2,21 @@
 
 #include "foreign.h"
 #include "lexer.h"
-#include "refusal.h"
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/commands/sbatch.h"
 #include "slurm_shim/slurm/exit_codes.h"
+#include "slurm_shim/submit/refusal.h"
+#include "slurm_shim/submit/values.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 
 namespace shim::commands::sbatch {
+
+using submit::refuse;
 
 namespace {
 
@@ -48,7 +53,14 @@ add_words(const std::vector<DirectiveWord>& words, const std::string& script, Va
     given.origin = {cli::Origin::Kind::directive, script, words[given.word].line};
     values.given.push_back(std::move(given));
   }
-  values.ignored.insert(values.ignored.end(), parsed.ignored.begin(), parsed.ignored.end());
+  auto word = words.begin();
+  for (auto& text : parsed.ignored) {
+    word = std::ranges::find(word, words.end(), text, &DirectiveWord::text);
+    values.ignored_from.push_back(
+        {cli::Origin::Kind::directive, script, word == words.end() ? 0 : word->line});
+    values.ignored.push_back(std::move(text));
+    if (word != words.end()) ++word;
+  }
   return {};
 }
 
@@ -56,6 +68,12 @@ Result<void> add_directives(const Script& script, bool ignore_pbs, Values& value
   TRY_ASSIGN(const auto words, read_directives(script.text, "#SBATCH", script.name));
   TRY(refuse_hetjobs(words));
   TRY(add_words(words, script.name, values));
+  if (const auto late = late_directives(script.text, "#SBATCH"); !late.empty())
+    values.warnings.push_back(
+        fmt::format("{}: line {}: #SBATCH behind the first command has no effect{}",
+                    script.name.empty() ? "stdin" : script.name,
+                    late.front(),
+                    late.size() > 1 ? fmt::format(" ({} such lines)", late.size()) : ""));
   TRY_ASSIGN(const auto bsub_words, read_directives(script.text, "#BSUB", script.name));
   TRY_ASSIGN(const auto pbs_words, read_directives(script.text, "#PBS", script.name));
   auto foreign = {translate_bsub(bsub_words),
@@ -65,22 +83,6 @@ Result<void> add_directives(const Script& script, bool ignore_pbs, Values& value
     values.warnings.insert(values.warnings.end(), options.warnings.begin(), options.warnings.end());
   }
   return {};
-}
-
-void add_environment(const EnvList& env, Values& values) {
-  for (const auto& option : sbatch_options()) {
-    for (const auto name : split(option.env, ',')) {
-      const auto value = name.empty() ? std::nullopt : env.get(name);
-      if (!value) continue;
-      cli::Given given{&option, std::nullopt, {cli::Origin::Kind::environment, std::string(name)}};
-      // A switch is on when the variable is there; --verbose takes its level from it.
-      const bool takes_value = option.arity == cli::Arity::required || option.name == "verbose" ||
-                               (option.arity == cli::Arity::optional && !value->empty());
-      if (takes_value) given.value = std::string(*value);
-      values.given.push_back(std::move(given));
-      break;
-    }
-  }
 }
 
 } // namespace
@@ -97,10 +99,12 @@ collect_values(const cli::Parsed& command_line, const EnvList& env, const Script
   Values values;
   const bool ignore_pbs = command_line.has("ignore-pbs") || env.has("SBATCH_IGNORE_PBS");
   if (!script.wrapped) TRY(add_directives(script, ignore_pbs, values));
-  add_environment(env, values);
+  const auto from_environment = submit::environment_values(sbatch_options(), env);
+  values.given.insert(values.given.end(), from_environment.begin(), from_environment.end());
   values.given.insert(values.given.end(), command_line.given.begin(), command_line.given.end());
   values.ignored.insert(
       values.ignored.end(), command_line.ignored.begin(), command_line.ignored.end());
+  values.ignored_from.resize(values.ignored.size()); // the command line
   return values;
 }
 

@@ -23,6 +23,7 @@ struct Values {
   // For cli::warnings_of and refuse_unsupported: the same values and the ignored words.
   [[nodiscard]] cli::Parsed as_parsed() const { return {given, {}, ignored}; }
   std::vector<std::string> ignored;
+  std::vector<cli::Origin> ignored_from; // of each of them
 };
 
 [[nodiscard]] Result<Values>

@@ -1,5 +1,6 @@
 #include "lexer.h"
 
+#include "slurm_shim/base/strings.h"
 #include "slurm_shim/slurm/exit_codes.h"
 
 #include <optional>
@@ -74,16 +75,55 @@ bool is_command(std::string_view line) {
   return !line.empty() && line.front() != '#';
 }
 
+// The word that ends the here-document which begins on this line; "" = none does.
+std::string_view here_document(std::string_view line) {
+  constexpr std::string_view k_around = " \t-'\"\\";
+  auto at = line.find("<<");
+  if (at == std::string_view::npos || line.substr(at).starts_with("<<<")) return {};
+  line.remove_prefix(at + 2);
+  at = line.find_first_not_of(k_around);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at);
+  return line.substr(0, line.find_first_of(" \t'\";|&)<>"));
+}
+
+// Takes one line off the text.
+std::string_view take_line(std::string_view& text) {
+  const auto end = text.find('\n');
+  const auto line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
 } // namespace
+
+std::vector<int> late_directives(std::string_view script, std::string_view marker) {
+  std::vector<int> lines;
+  std::string_view document; // its last line
+  bool commands = false;
+  for (int number = 1; !script.empty(); ++number) {
+    const auto line = take_line(script);
+    if (!document.empty()) {
+      if (trim(line) == document) document = {};
+      continue;
+    }
+    if (!line.starts_with(marker)) {
+      commands = commands || is_command(line);
+      if (is_command(line)) document = here_document(line);
+      continue;
+    }
+    const auto rest = line.substr(marker.size());
+    if (commands && (rest.starts_with(' ') || rest.starts_with('\t'))) lines.push_back(number);
+  }
+  return lines;
+}
 
 Result<std::vector<DirectiveWord>>
 read_directives(std::string_view script, std::string_view marker, const std::string& script_name) {
   std::vector<DirectiveWord> words;
   int number = 0;
   while (!script.empty()) {
-    const auto end = script.find('\n');
-    const auto line = script.substr(0, end);
-    script.remove_prefix(end == std::string_view::npos ? script.size() : end + 1);
+    const auto line = take_line(script);
     ++number;
     if (line.starts_with(marker))
       TRY(split_line(line.substr(marker.size()), number, script_name, words));

@@ -23,4 +23,8 @@ struct DirectiveWord {
 [[nodiscard]] Result<std::vector<DirectiveWord>>
 read_directives(std::string_view script, std::string_view marker, const std::string& script_name);
 
+// Lines that start with `marker` and a blank behind the first command, where they are comments.
+// What stands in a here-document is another script's.
+[[nodiscard]] std::vector<int> late_directives(std::string_view script, std::string_view marker);
+
 } // namespace shim::commands::sbatch

@@ -1,17 +1,16 @@
-#include "deliver.h"
-#include "input.h"
-#include "refusal.h"
-#include "script.h"
+#include "prepare.h"
 
 #include "slurm_shim/base/strings.h"
-#include "slurm_shim/cli/help.h"
 #include "slurm_shim/commands/sbatch.h"
+#include "slurm_shim/context/opening.h"
 #include "slurm_shim/ge/jobs.h"
-#include "slurm_shim/ge/qconf.h"
 #include "slurm_shim/posix/files.h"
-#include "slurm_shim/posix/identity.h"
-#include "slurm_shim/records/sweep.h"
 #include "slurm_shim/slurm/exit_codes.h"
+#include "slurm_shim/submit/deliver.h"
+#include "slurm_shim/submit/predecessors.h"
+#include "slurm_shim/submit/refusal.h"
+#include "slurm_shim/submit/surroundings.h"
+#include "slurm_shim/submit/wait.h"
 
 #include <fmt/core.h>
 
@@ -26,43 +25,13 @@ namespace shim::commands {
 namespace {
 
 using namespace sbatch;
-
-constexpr std::array<std::string_view, 4> k_passed{
-    "SLURM_SHIM_CONFIG", "SLURM_SHIM_TASK_POLICY", "SLURM_SHIM_DISABLE", "SLURM_SHIM_GE_BIN"};
-
-constexpr std::chrono::milliseconds k_sweep_budget{1000};
+using namespace submit;
 
 constexpr cli::HelpFrame k_help{
     .synopsis = "sbatch [OPTIONS...] SCRIPT [ARGS...]",
     .description = "Submits a batch script to Grid Engine. Without SCRIPT it is read from standard "
                    "input.\nOptions come from the command line, SBATCH_* variables and #SBATCH "
                    "lines, in this order."};
-
-// --help, --usage and --version: whichever was written first.
-bool answer_early(context::Context& ctx, const cli::Parsed& parsed) {
-  for (const auto& given : parsed.given) {
-    const auto name = given.option->name;
-    if (name == "help") ctx.out.write(cli::help_text(sbatch_options(), k_help));
-    if (name == "usage") ctx.out.write(cli::usage_text(sbatch_options(), k_help));
-    if (name == "version") ctx.out.write(context::version_text(ctx));
-    if (name == "help" || name == "usage" || name == "version") return true;
-  }
-  return false;
-}
-
-Result<Script>
-get_script(const context::Context& ctx, const cli::Parsed& parsed, const std::string& directory) {
-  const auto* wrap = parsed.last("wrap");
-  if (!parsed.rest.empty() && parsed.rest.front() == ":")
-    return refuse("heterogeneous jobs are not supported", slurm::k_exit_usage);
-  if (wrap != nullptr && !parsed.rest.empty())
-    return refuse("Script arguments not permitted with --wrap option");
-  if (wrap != nullptr) return wrap_script(wrap->value.value_or(""));
-  TRY_ASSIGN(auto script,
-             load_script(parsed.rest.empty() ? "" : parsed.rest.front(), ctx.env, directory));
-  TRY(check_script(script.text));
-  return script;
-}
 
 // -v: what was asked for, as Slurm lists it.
 void tell_options(const context::Context& ctx, const std::vector<cli::Given>& given, int verbose) {
@@ -79,84 +48,23 @@ void tell_options(const context::Context& ctx, const std::vector<cli::Given>& gi
   ctx.say("sbatch: end of defined options\n");
 }
 
-// How the memory complex is counted, from its row in `qconf -sc`.
-std::string memory_kind(const ge::Qconf& qconf, const std::string& complex) {
-  const auto complexes = qconf.complexes();
-  if (!complexes) return "slot";
-  for (const auto& row : *complexes)
-    if (row.name == complex || row.shortcut == complex) {
-      if (row.consumable == "HOST") return "host";
-      if (row.consumable == "JOB") return "job";
-    }
-  return "slot"; // a queue's limit, too, is for each slot
-}
-
-Result<EngineFacts> ask_engine(const context::Context& ctx, const Request& request) {
-  EngineFacts facts;
-  const ge::Tools tools(ctx.runner, ctx.env, ctx.config.qstat_timeout);
-  const auto abilities = ge::probe_qsub(tools);
-  if (!abilities) return refuse(abilities.error().message);
-  facts.has_par = abilities->par;
-  const ge::Qconf qconf(tools);
-  if (ctx.config.partitions.empty() && request.partition)
-    if (auto queues = qconf.list("-sql")) facts.queues = std::move(*queues);
-  if (request.nodelist || request.exclude)
-    if (auto hosts = qconf.list("-sel")) facts.hosts = std::move(*hosts);
-  if (request.memory && ctx.config.memory_consumable == "auto")
-    facts.memory_kind = memory_kind(qconf, ctx.config.memory_complex);
-  return facts;
-}
-
-Situation look_around(const context::Context& ctx,
-                      const records::StatePaths& state,
-                      const std::string& directory,
-                      std::time_t now) {
-  Situation s;
-  s.directory = directory;
-  s.host = posix::host_name();
-  s.user = posix::user_name(ctx.runner, ctx.env);
-  s.cluster = ctx.env.get_or("SGE_CELL", "default");
-  s.token = records::new_token();
-  s.state = state.root();
-  s.log = state.log_file(s.token);
-  s.now = now;
-  for (const auto name : k_passed)
-    if (!ctx.env.get_or(name, "").empty()) s.passed_variables.emplace_back(name);
-  return s;
-}
-
-// Old files of the state folder, at most once a day and never long.
-void sweep_state(const context::Context& ctx,
-                 const records::StatePaths& state,
-                 const std::string& user) {
-  if (!records::sweep_is_due(state, ctx.clock)) return;
-  const auto alive = [&]() -> Result<std::set<std::int64_t>> {
-    const ge::Tools tools(ctx.runner, ctx.env, k_sweep_budget);
-    TRY_ASSIGN(const auto rows, ge::list_jobs(tools, {user}, ge::TaskView::jobs));
-    std::set<std::int64_t> jobs;
-    for (const auto& row : rows)
-      jobs.insert(static_cast<std::int64_t>(row.job));
-    return jobs;
-  };
-  // What could not be removed today is tried again tomorrow.
-  [[maybe_unused]] const auto swept = records::sweep(state, ctx.clock, alive, k_sweep_budget);
-}
-
 class Run {
 public:
   Run(context::Context& ctx, const std::vector<std::string>& words) : m_ctx(ctx), m_words(words) {}
 
   Result<int> operator()() {
     TRY_ASSIGN(const auto parsed, parse_words(m_words));
-    if (answer_early(m_ctx, parsed)) return slurm::k_exit_ok;
+    if (context::answer_about_itself(m_ctx, sbatch_options(), k_help, parsed))
+      return slurm::k_exit_ok;
     if (auto loaded = context::load_config(m_ctx); !loaded) return refuse(loaded.error().message);
     auto directory = posix::current_directory();
     if (!directory) return refuse(directory.error().message);
     m_now = m_ctx.clock.unix_ms() / 1000;
-    TRY(check_command_line(parsed));
-    TRY_ASSIGN(m_script, get_script(m_ctx, parsed, *directory));
-    TRY_ASSIGN(auto values, collect_values(parsed, m_ctx.env, m_script));
-    TRY(apply_values(values.given, m_now, m_request));
+    TRY_ASSIGN(auto prepared, prepare(m_ctx, parsed, *directory, m_now));
+    const auto& values = prepared.values;
+    m_script = std::move(prepared.script);
+    m_request = std::move(prepared.request);
+    m_arguments = std::move(prepared.arguments);
     if (m_request.hint == "help") {
       m_ctx.out.write(slurm::hint_help());
       return slurm::k_exit_failure;
@@ -170,7 +78,6 @@ public:
     m_warnings.insert(m_warnings.end(), values.warnings.begin(), values.warnings.end());
     print_notices(m_request.notices);
     TRY(verify_submission(m_request, m_now));
-    if (!parsed.rest.empty()) m_arguments.assign(parsed.rest.begin() + 1, parsed.rest.end());
     return submit(*directory);
   }
 
@@ -184,12 +91,6 @@ public:
   }
 
 private:
-  // Slurm judges the command line before it looks at the script.
-  [[nodiscard]] Result<void> check_command_line(const cli::Parsed& parsed) const {
-    Request scratch;
-    return apply_values(parsed.given, m_now, scratch);
-  }
-
   void print_notices(const std::vector<std::string>& lines) {
     for (const auto& line : lines)
       m_ctx.say(line + "\n");
@@ -198,9 +99,11 @@ private:
   Result<int> submit(const std::string& directory) {
     auto located = records::locate_state(m_ctx.runner, m_ctx.env, m_ctx.config.job_records);
     if (!located) return refuse(located.error().message);
-    auto situation = look_around(m_ctx, *located, directory, m_now);
+    auto situation = look_around(m_ctx, m_request, *located, directory, m_now);
     situation.arguments = m_arguments;
-    TRY_ASSIGN(const auto facts, ask_engine(m_ctx, m_request));
+    TRY_ASSIGN(auto facts, ask_engine(m_ctx, m_request));
+    const ge::Tools tools(m_ctx.runner, m_ctx.env, m_ctx.config.qstat_timeout);
+    ask_predecessors(tools, *located, situation.user, m_request, facts);
     TRY_ASSIGN(auto submission, translate(m_request, m_script, m_ctx.config, facts, situation));
     print_notices(submission.notices);
     const Delivery delivery{m_ctx, *located, situation, m_request, m_script, m_words};
@@ -212,7 +115,16 @@ private:
     TRY_ASSIGN(const auto job, deliver(delivery, submission));
     print_result(job, situation, submission);
     sweep_state(m_ctx, *located, situation.user);
-    return slurm::k_exit_ok;
+    if (!m_request.wait) return slurm::k_exit_ok;
+    [[maybe_unused]] const int written = m_ctx.out.flush(); // the number is wanted now
+    return wait_for_end(
+        m_ctx, *located, {job, situation.user, situation.token, engine_tasks(submission)});
+  }
+
+  // The engine's numbers of the array's tasks.
+  static std::vector<std::uint32_t> engine_tasks(const Submission& submission) {
+    const auto ranges = ge::parse_task_ranges(submission.qsub.tasks);
+    return ranges ? ge::expand_task_ranges(*ranges) : std::vector<std::uint32_t>{};
   }
 
   // Warnings only now: of a job that was refused they are noise.
@@ -246,7 +158,8 @@ int run_sbatch(context::Context& ctx, const std::vector<std::string>& words) {
   const auto code = run();
   if (code) return *code;
   ctx.say(run.reword(code.error().message) + "\n");
-  return code.error().exit_code;
+  const auto wanted = parse_int<int>(ctx.env.get_or("SLURM_EXIT_ERROR", ""));
+  return wanted && *wanted >= 0 && *wanted <= 255 ? *wanted : code.error().exit_code;
 }
 
 } // namespace shim::commands

@@ -1,16 +1,18 @@
 #include "script.h"
 
-#include "refusal.h"
-
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/posix/fd.h"
 #include "slurm_shim/posix/files.h"
 #include "slurm_shim/slurm/exit_codes.h"
+#include "slurm_shim/submit/refusal.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 namespace shim::commands::sbatch {
+
+using submit::refuse;
+using submit::refuse_submission;
 
 namespace {
 
@@ -91,13 +93,6 @@ Result<void> check_script(std::string_view text) {
     return refuse("Batch script contains DOS line breaks (\\r\\n)\n"
                   "instead of expected UNIX line breaks (\\n).");
   return {};
-}
-
-std::string shell_for_queue(std::string_view text) {
-  const auto line = text.substr(0, text.find('\n'));
-  const auto words = split_words(line.substr(std::min<std::size_t>(2, line.size())));
-  if (words.size() == 1 && words[0].starts_with('/')) return std::string(words[0]);
-  return "/usr/bin/env";
 }
 
 } // namespace shim::commands::sbatch

@@ -5,6 +5,7 @@
 #include "slurm_shim/posix/files.h"
 #include "slurm_shim/posix/identity.h"
 #include "slurm_shim/records/batch_json.h"
+#include "slurm_shim/records/submit_file.h"
 #include "slurm_shim/records/submit_record.h"
 
 #include <gtest/gtest.h>
@@ -111,6 +112,30 @@ TEST_F(Hook, makes_the_folder_of_a_plain_job) {
   EXPECT_EQ(out->text(), "");
 }
 
+TEST_F(Hook, what_scontrol_changed_since_the_submission_counts) {
+  set_record({{"name", "before"}, {"time", "10"}});
+  records::SubmitRecord changed;
+  changed.set("tok", "9f3c21d07be84a55");
+  changed.set("dir", m_root + "/state");
+  changed.set("name", "after");
+  records::SubmitFile file;
+  file.tok = "9f3c21d07be84a55";
+  file.job = 42;
+  file.req = changed.encode();
+  const records::StatePaths state(m_root + "/state");
+  ASSERT_TRUE(records::write_submit_file(state, file));
+  ASSERT_EQ(run(), 0);
+  EXPECT_NE(read("/environment").find("export SLURM_JOB_NAME='after'\n"), std::string::npos);
+  // The file of another submission of that number, or none that can be read, changes nothing.
+  file.tok = "0000000000000000";
+  ASSERT_TRUE(records::write_submit_file(state, file));
+  ASSERT_EQ(run(), 0);
+  EXPECT_NE(read("/environment").find("export SLURM_JOB_NAME='before'\n"), std::string::npos);
+  ASSERT_TRUE(posix::write_file_atomic(state.submit_file(42), "{", 0600));
+  ASSERT_EQ(run(), 0);
+  EXPECT_NE(read("/environment").find("export SLURM_JOB_NAME='before'\n"), std::string::npos);
+}
+
 TEST_F(Hook, files_are_private_whatever_the_umask) {
   const auto before = ::umask(0);
   ASSERT_EQ(run(), 0);
@@ -146,8 +171,8 @@ TEST_F(Hook, grants_come_from_the_engine) {
   ASSERT_EQ(run(), 0) << err->text();
   EXPECT_EQ(err->text(), "");
   const auto found = layout::find(env).value();
-  EXPECT_EQ(found.layout.nodes[0].gpus, std::vector<int>{0});
-  EXPECT_EQ(found.layout.nodes[1].gpus, std::vector<int>{1});
+  EXPECT_EQ(found.layout.nodes[0].gpus, std::vector<std::string>{"0"});
+  EXPECT_EQ(found.layout.nodes[1].gpus, std::vector<std::string>{"1"});
   EXPECT_EQ(found.layout.job.mem_per_node_mb, 400);
 }
 

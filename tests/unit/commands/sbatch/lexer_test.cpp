@@ -72,5 +72,22 @@ TEST(Lexer, reads_other_markers) {
   EXPECT_EQ(texts(script, "#BSUB"), (Words{"-W", "7"}));
 }
 
+TEST(Lexer, knows_the_lines_that_come_too_late) {
+  const struct {
+    const char* name;
+    const char* script;
+    std::vector<int> lines;
+  } cases[] = {
+      {"none", "#!/bin/sh\n#SBATCH -n2\ntrue\n", {}},
+      {"behind a command", "#!/bin/sh\nset -e\n#SBATCH -n2\n\n#SBATCH\t-t 1\n", {3, 5}},
+      {"commented or stuck", "#!/bin/sh\ntrue\n##SBATCH -n2\n#SBATCH\n#SBATCH-n2\n # x\n", {}},
+      {"of another script", "#!/bin/sh\ncat >job <<EOF\n#SBATCH -n2\nEOF\n#SBATCH -n3\n", {5}},
+      {"quoted end", "#!/bin/sh\ncat <<-'END' >job\n#SBATCH -n2\n\tEND\ntrue\n", {}},
+      {"a here-string is none", "#!/bin/sh\ncat <<<x\n#SBATCH -n2\n", {3}},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(late_directives(c.script, "#SBATCH"), c.lines) << c.name;
+}
+
 } // namespace
 } // namespace shim::commands::sbatch

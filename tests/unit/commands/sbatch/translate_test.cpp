@@ -1,10 +1,13 @@
 #include "input.h"
-#include "translate.h"
+
+#include "slurm_shim/submit/translate.h"
 
 #include <gtest/gtest.h>
 
 namespace shim::commands::sbatch {
 namespace {
+
+using namespace submit;
 
 using Words = std::vector<std::string>;
 
@@ -177,16 +180,20 @@ TEST(Translate, layouts_on_both_engines) {
       {{"-c4"}, pe({"slurm-shim", "4", "-par", "$pe_slots"}), pe({"slurm-shim-smp", "4"})},
       {{"-n8"}, pe({"slurm-shim", "8", "-par", "$fill_up"}), pe({"slurm-shim-fill", "8"})},
       {{"-N4"}, pe({"slurm-shim", "4", "-par", "1"}), pe({"slurm-shim-1", "4"})},
+      {{"-N2", "--tasks-per-node=2"},
+       pe({"slurm-shim", "4", "-par", "2"}),
+       pe({"slurm-shim-2", "4"})},
+      {{"--tasks=3"}, pe({"slurm-shim", "3", "-par", "$pe_slots"}), pe({"slurm-shim-smp", "3"})},
       {{"-N2", "-n3"}, pe({"slurm-shim", "3"}), pe({"slurm-shim-2", "4"})},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(layout_of(c.words, true), c.with_par);
     EXPECT_EQ(layout_of(c.words, false), c.without);
   }
-  const auto refused = args_of({"-N2", "--ntasks-per-node=6"}, false);
+  const auto refused = args_of({"-N2", "--ntasks-per-node=9"}, false);
   ASSERT_EQ(refused.size(), 1u);
-  EXPECT_NE(refused[0].find("allocation_rule 6"), std::string::npos);
-  EXPECT_NE(refused[0].find("slurm-shim-6"), std::string::npos);
+  EXPECT_NE(refused[0].find("allocation_rule 9"), std::string::npos);
+  EXPECT_NE(refused[0].find("slurm-shim-9"), std::string::npos);
 }
 
 TEST(Translate, records_what_was_asked_for) {
@@ -272,13 +279,20 @@ TEST(Translate, names_what_it_cannot_honour) {
     Words words;
     const char* warning;
   } cases[] = {
-      {{"--exclusive"}, "--exclusive: hosts may be shared with other jobs"},
+      {{"--exclusive"},
+       "--exclusive: hosts may be shared with other jobs (config exclusive_complex, or "
+       "slots_per_node of the partition)"},
       {{"-C", "big"}, "--constraint: \"big\" is not translated: any host may be used"},
       {{"-d", "after:7+5"},
        "--dependency: after:7 waits for the end of the job, not for its start"},
       {{"-N", "2-4"}, "--nodes: a range cannot be asked for; 2 of 2 to 4 nodes are requested"},
       {{"-q", "high"}, "--qos: \"high\" has no meaning here (config qos)"},
-      {{"--mem=0"}, "the memory request is dropped: all of a host's memory cannot be asked for"},
+      {{"--mem=0"}, "--mem: all of a host's memory cannot be asked for: no memory is requested"},
+      {{"--tmp=4G"},
+       "--tmp: the request for temporary space is dropped: no tmp_complex is configured"},
+      {{"--nice=100"},
+       "--nice: 100 becomes Grid Engine's priority -300: less than 200 would not count against a "
+       "job's size"},
   };
   for (const auto& c : cases) {
     const auto s = submission_of(c.words, true);
