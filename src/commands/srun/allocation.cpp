@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace shim::commands::srun {
@@ -61,17 +62,8 @@ layout::Layout local_layout(const Request& request) {
 
 Result<Ground> standalone(context::Context& ctx, const Request& request, EnvList& env) {
   using config::Standalone;
-  auto mode = ctx.config.standalone;
-  const bool is_cluster = env.has("SGE_ROOT") && ge::locate_tool(env, "qrsh").has_value();
-  if (mode == Standalone::automatic)
-    mode = is_cluster && ctx.config.launcher != config::Launcher::local ? Standalone::allocate
-                                                                        : Standalone::local;
-  if (mode == Standalone::reject)
+  if (standalone_mode(ctx) != Standalone::local)
     return fail(ErrorKind::refused, "not inside a slurm-shim allocation (standalone: reject)");
-  if (mode == Standalone::allocate)
-    return fail(ErrorKind::refused,
-                "not inside a job, and allocating one is not supported yet: use sbatch, or set "
-                "`standalone: local` in the configuration to run on this host");
   if (ctx.config.standalone == Standalone::automatic && !request.quiet && ::isatty(2) == 1)
     ctx.say("srun: not inside a job: running on this host\n");
   Ground ground;
@@ -80,6 +72,11 @@ Result<Ground> standalone(context::Context& ctx, const Request& request, EnvList
   ground.slurm_job_id = ground.layout.job.job_id;
   invent_job_variables(ground.layout, env);
   return ground;
+}
+
+bool is_cluster(const context::Context& ctx) {
+  return ctx.config.launcher != config::Launcher::local && ctx.env.has("SGE_ROOT") &&
+         ge::locate_tool(ctx.env, "qrsh").has_value();
 }
 
 std::int64_t slurm_id_of(const Ground& ground, const EnvList& env) {
@@ -92,6 +89,26 @@ std::int64_t slurm_id_of(const Ground& ground, const EnvList& env) {
 }
 
 } // namespace
+
+config::Standalone standalone_mode(const context::Context& ctx) {
+  using config::Standalone;
+  if (ctx.config.standalone != Standalone::automatic) return ctx.config.standalone;
+  return is_cluster(ctx) ? Standalone::allocate : Standalone::local;
+}
+
+std::string job_of_other_host(const context::Context& ctx) {
+  auto job = ctx.env.get_or("SLURM_JOB_ID", "");
+  if (job.empty() || ctx.env.has(k_standalone_variable) || !is_cluster(ctx)) return {};
+  const auto found = layout::find(ctx.env); // last: reads the layout
+  if (found || found.error().kind != ErrorKind::not_found) return {};
+  return job;
+}
+
+bool is_inside_job(const EnvList& env) {
+  const auto found = layout::find(env);
+  if (found || found.error().kind != ErrorKind::not_found) return true;
+  return !env.get_or("SLURM_JOB_ID", "").empty() && !env.has(k_standalone_variable);
+}
 
 Result<Ground> find_ground(context::Context& ctx, const Request& request, EnvList& env) {
   auto found = layout::find(env);
@@ -111,6 +128,15 @@ Result<Ground> find_ground(context::Context& ctx, const Request& request, EnvLis
   ground.slurm_job_id = slurm_id_of(ground, env);
   ground.any_remote_possible = ctx.config.launcher == config::Launcher::qrsh_inherit;
   return ground;
+}
+
+std::optional<std::chrono::seconds> job_time_left(const Ground& ground, std::int64_t now_ms) {
+  if (!ground.batch || !ground.batch->limit_s) return std::nullopt;
+  // The hook writes this file as the job starts.
+  struct stat info {};
+  const auto path = records::JobFolder(ground.folder).batch_json();
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return std::chrono::seconds(info.st_mtime + *ground.batch->limit_s - now_ms / 1000);
 }
 
 plan::Allocation to_allocation(const layout::Layout& layout) {

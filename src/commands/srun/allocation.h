@@ -9,6 +9,7 @@
 #include "slurm_shim/plan/plan.h"
 #include "slurm_shim/records/batch_json.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,9 +26,21 @@ struct Ground {
   bool any_remote_possible = false;       // launcher qrsh-inherit inside a job
 };
 
+// What an srun outside of any job does: allocate, local or reject (decision 16).
+[[nodiscard]] config::Standalone standalone_mode(const context::Context& ctx);
+// The job that SLURM_JOB_ID names when its layout is not on this host but a cluster is here: from a
+// task on another host of the job, or from a shell that was told the number. "" = none.
+[[nodiscard]] std::string job_of_other_host(const context::Context& ctx);
+// There is a layout, or a variable that says there should be one.
+[[nodiscard]] bool is_inside_job(const EnvList& env);
+
 // `env` gets the job-level variables that a standalone step has to invent.
 [[nodiscard]] Result<Ground>
 find_ground(context::Context& ctx, const Request& request, EnvList& env);
+
+// Seconds until the time limit of a job from sbatch; nothing when it has none or nobody knows.
+[[nodiscard]] std::optional<std::chrono::seconds> job_time_left(const Ground& ground,
+                                                                std::int64_t now_ms);
 
 [[nodiscard]] plan::Allocation to_allocation(const layout::Layout& layout);
 

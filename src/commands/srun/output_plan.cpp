@@ -24,9 +24,7 @@ Route route_of(const std::string& word,
   if (const auto task = is_digits(word) ? parse_int<int>(word) : std::nullopt;
       task && *task < ntasks)
     return {*task == fields.rank ? Route::Kind::stream : Route::Kind::discard, on_stdout, {}};
-  // A file per task or host is the tasks' own; any other one is srun's.
-  const bool is_tasks_own =
-      mux::pattern_uses(word, 't') || mux::pattern_uses(word, 'n') || mux::pattern_uses(word, 'N');
+  const bool is_tasks_own = mux::is_tasks_own_pattern(word);
   const auto path = mux::expand_pattern(word, fields);
   return {
       Route::Kind::file, true, posix::absolute(path, is_tasks_own ? request.chdir : request.cwd)};

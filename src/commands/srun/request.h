@@ -7,8 +7,12 @@
 #include "slurm_shim/cli/parse.h"
 #include "slurm_shim/config/config.h"
 #include "slurm_shim/plan/plan.h"
+#include "slurm_shim/posix/terminal.h"
+#include "slurm_shim/slurm/cpu_bind.h"
+#include "slurm_shim/slurm/signals.h"
 #include "slurm_shim/slurm/words.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,20 +21,35 @@ namespace shim::commands::srun {
 
 struct Request {
   plan::StepRequest placement;
-  bool gpu_bind_given = false;
+  std::string job_id;      // --jobid as typed; "" = the job around us
+  std::string propagate;   // names of resource limits; "" = all
+  bool multi_prog = false; // command[0] is the file that says which task runs what
+  bool test_only = false;
+  std::string cpu_bind_text; // --cpu-bind as typed; "" = not given
+  std::optional<slurm::CpuBind> cpu_bind;
+  std::optional<int> immediate_s; // -I: how long the step may wait for slots; 0 = not at all
   bool label = false;
   bool unbuffered = false;
   bool quiet = false;
   int verbose = 0;
   bool kill_on_bad_exit = false;
-  std::optional<int> wait_s; // -W; 0 = without end
-  std::string output, error; // as given; "" = not given
+  bool quit_on_interrupt = false;
+  std::optional<int> wait_s;                   // -W; 0 = without end
+  std::optional<std::uint32_t> time_limit_min; // -t; nothing = none
+  std::optional<slurm::SignalSpec> signal;     // --signal
+  std::string output, error;                   // as given; "" = not given
   bool open_append = false;
-  std::string chdir; // as given; "" = not given
+  std::string input; // as given; "" = not given
+  bool pty = false;
+  std::optional<posix::TerminalState> terminal; // --pty, on a terminal: what it looks like
+  std::string chdir;                            // as given; "" = not given
   slurm::ExportSpec export_spec;
-  std::string job_name;     // -J; "" = not given
-  std::string distribution; // -m as given
-  std::string mpi;          // "" = not given
+  std::string prolog, epilog;           // beside srun; "" = none
+  std::string task_prolog, task_epilog; // around each task; "" = none
+  std::string job_name;                 // -J; "" = not given
+  // Files with hosts, "" = none: SLURM_HOSTFILE (the host of each rank), -w with a path, -F.
+  std::string host_file, nodelist_file, node_file;
+  std::string mpi; // "" = not given
   std::vector<std::string> command;
 };
 
@@ -44,6 +63,8 @@ public:
   [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
   [[nodiscard]] bool flag(std::string_view option) const;
   [[nodiscard]] bool on_command_line(std::string_view option) const { return m_parsed.has(option); }
+  // A variable as it is, "" when it is not set.
+  [[nodiscard]] std::string variable(std::string_view name) const { return m_env.get_or(name, ""); }
   // How often a repeatable flag was given, or the number in its variable.
   [[nodiscard]] int count(std::string_view option) const;
 
@@ -60,14 +81,6 @@ private:
                                            const EnvList& env,
                                            const config::Config& config,
                                            std::vector<std::string>& warnings);
-
-// Device binding words: none, per_task, per-task, with `:n` and `verbose,`; others are a warning.
-struct GpuBind {
-  bool divide = false;
-  int per_task = 0;
-  bool understood = true;
-};
-[[nodiscard]] GpuBind parse_gpu_bind(std::string_view text);
 
 // -K > SLURM_KILL_BAD_EXIT > configuration. `flag`: the option's value ("" = none given with it).
 [[nodiscard]] bool kill_on_bad_exit(const std::optional<std::string>& flag,

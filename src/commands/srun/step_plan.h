@@ -3,6 +3,7 @@
 // files, and the parts of the step specification. Built once; the supervisor only reads it.
 
 #include "allocation.h"
+#include "input_plan.h"
 #include "output_plan.h"
 #include "request.h"
 
@@ -33,13 +34,27 @@ struct StepPlan {
   std::string cwd;
   EnvList env; // srun's own, with invented job variables outside of a job
   std::vector<StepHost> hosts;
-  std::vector<RankRoutes> routes; // by rank
+  std::vector<RankRoutes> routes;                 // by rank
+  std::vector<std::vector<std::string>> programs; // by rank, --multi-prog only
+  InputPlan input;
   bool any_remote = false;
+  bool is_relay = false; // the one task is an srun inside of another job: it speaks for itself
   [[nodiscard]] std::string step_text() const; // "4711.2" for messages
 };
 
+// Where srun is. A directory that is removed is no place for tasks (Slurm's error), unless they are
+// to run in another one.
+[[nodiscard]] Result<std::string> directory_of_step(const Request& request);
+
+// What can be said of the step before it has a number: where it runs, and where its ranks go as
+// long as no other step is in the way. Nothing has happened yet. `notices`: Slurm's warnings.
 [[nodiscard]] Result<StepPlan>
-make_step_plan(context::Context& ctx, Request request, std::vector<std::string>& notices);
+draft_step(context::Context& ctx, Request request, std::vector<std::string>& notices);
+// With placement and number settled: hosts and files.
+void complete_step(context::Context& ctx, StepPlan& plan);
+
+// What `verbose` in --gpu-bind and --cpu-bind shows: lines for each task. "" without it.
+[[nodiscard]] std::string binding_report(const context::Context& ctx, const StepPlan& plan);
 
 struct ControlAddress {
   std::string host;

@@ -6,6 +6,7 @@
 #include "slurm_shim/launch/address.h"
 #include "slurm_shim/launch/preflight.h"
 #include "slurm_shim/posix/files.h"
+#include "slurm_shim/posix/identity.h"
 #include "slurm_shim/slurm/exit_codes.h"
 #include "slurm_shim/slurm/hostlist.h"
 
@@ -19,8 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int k_stdout_sink = 0;
-constexpr int k_stderr_sink = 1;
 // How long srun stays for steppers that have nothing more to say (decision 7a).
 constexpr auto k_stepper_wait = 5s;
 constexpr auto k_kill_wait_local = 1s;
@@ -40,10 +39,13 @@ tl::unexpected<Error> launch_error(Error error) {
 
 } // namespace
 
-Supervisor::Supervisor(context::Context& ctx, const StepPlan& plan)
+Supervisor::Supervisor(context::Context& ctx,
+                       const StepPlan& plan,
+                       std::optional<records::StepRegistration> registration)
     : m_ctx(ctx), m_plan(plan), m_receive_buffer(new char[proto::k_receive_buffer]),
-      m_hosts(plan.hosts.size()), m_ranks(plan.placement.ranks.size(), RankState::unseen),
-      m_rank_codes(m_ranks.size(), 0), m_report(plan.request.kill_on_bad_exit) {
+      m_registration(std::move(registration)), m_hosts(plan.hosts.size()),
+      m_ranks(plan.placement.ranks.size(), RankState::unseen), m_rank_codes(m_ranks.size(), 0),
+      m_report(plan.request.kill_on_bad_exit) {
   for (std::size_t i = 0; i < m_hosts.size(); ++i)
     m_hosts[i].unreported = plan.hosts[i].ranks.size();
 }
@@ -56,10 +58,10 @@ Supervisor::~Supervisor() {
 int Supervisor::launch() {
   const auto started = [&]() -> Result<void> {
     TRY(open_output());
+    TRY(open_input());
     watch_signals();
     TRY(open_listener());
     TRY(preflight());
-    register_step();
     return start_steppers();
   }();
   if (!started) {
@@ -95,11 +97,12 @@ Result<void> Supervisor::open_listener() {
   m_control.port = bound->port;
   m_control.host = "127.0.0.1";
   if (m_plan.any_remote) {
-    const auto& master = m_plan.ground.layout.nodes[0];
-    auto chosen =
-        launch::choose_dial_address(m_ctx.runner,
-                                    {m_ctx.config.control_address, master.ip, master.host},
-                                    launch::list_interfaces());
+    // A step in another job is led from here, not from that job's master host.
+    const auto& layout_master = m_plan.ground.layout.nodes[0];
+    const auto ip = m_plan.is_relay ? std::string() : layout_master.ip;
+    const auto host = m_plan.is_relay ? posix::host_name() : layout_master.host;
+    auto chosen = launch::choose_dial_address(
+        m_ctx.runner, {m_ctx.config.control_address, ip, host}, launch::list_interfaces());
     m_control.host = std::move(chosen.first);
     m_control.others = std::move(chosen.others);
   }
@@ -138,12 +141,14 @@ Result<void> Supervisor::preflight() {
   const auto& pe_name = m_plan.ground.layout.job.pe_name;
   if (!m_plan.any_remote || pe_name.empty()) return {};
   const records::JobFolder folder(m_plan.ground.folder);
-  auto answer = records::read_preflight(folder);
+  const bool has_folder = !m_plan.ground.folder.empty();
+  auto answer = has_folder ? records::read_preflight(folder) : std::nullopt;
   const bool is_new = !answer;
   if (is_new) {
     answer = launch::ask_preflight(ge::Tools(m_ctx.runner, m_plan.env, m_ctx.config.qstat_timeout),
                                    pe_name);
-    if (const auto kept = records::write_preflight(folder, *answer); !kept)
+    if (const auto kept = has_folder ? records::write_preflight(folder, *answer) : Result<void>();
+        !kept)
       log::debug("preflight answer not kept: {}", kept.error().message);
   }
   const auto verdict = launch::judge_preflight(*answer, pe_name);
@@ -151,23 +156,6 @@ Result<void> Supervisor::preflight() {
   // Once per job, not once per step.
   if (is_new && !verdict.warning.empty()) say("warning: " + verdict.warning);
   return {};
-}
-
-void Supervisor::register_step() {
-  if (m_plan.ground.standalone) return;
-  records::RunningStep step;
-  step.step = m_plan.step_id;
-  step.pid = ::getpid();
-  step.start_ms = m_ctx.clock.unix_ms();
-  step.name = m_plan.name;
-  for (const auto& host : m_plan.hosts)
-    step.hosts.push_back(host.name);
-  step.ntasks = static_cast<int>(m_ranks.size());
-  auto made = records::StepRegistration::create(records::JobFolder(m_plan.ground.folder), step);
-  if (made)
-    m_registration.emplace(std::move(*made));
-  else
-    log::debug("step is not registered: {}", made.error().message);
 }
 
 Result<void> Supervisor::start_steppers() {
@@ -241,6 +229,8 @@ void Supervisor::on_host(const std::string& name, std::shared_ptr<proto::Channel
 void Supervisor::send_specs() {
   m_listener->close(); // frees the port for the next step, and ends the attack surface
   m_phase = Phase::running;
+  raw(""); // takes the progress line away
+  start_limits(Clock::now());
   if (m_has_slots_notice)
     info("Step created for job " + std::to_string(m_plan.ground.slurm_job_id));
   const proto::StepSpecEncoder encoder(make_step_spec(m_ctx, m_plan, m_control));
@@ -269,6 +259,7 @@ void Supervisor::send_specs() {
     if (const auto told = records::JobRecordWriter(*m_plan.ground.batch).step_start(event); !told)
       log::debug("job record: {}", told.error().message);
   }
+  start_input();
   for (const int number : std::exchange(m_pending_signals, {}))
     send_signal(number);
 }
@@ -286,6 +277,7 @@ void Supervisor::fail_launch(const std::string& message, int code) {
   if (m_launch_code != 0) return; // the first failure is the cause
   m_launch_code = code;
   m_end_reason = "launch";
+  raw("");
   if (!message.empty()) say("error: " + message);
   end_step();
 }
@@ -295,6 +287,7 @@ void Supervisor::end_step() {
   m_phase = Phase::ending;
   if (m_fleet) m_fleet->stop();
   if (m_listener) m_listener->close();
+  if (m_input) m_input->stop();
   m_ticker.cancel();
   m_kill_timer.cancel();
   m_report_timer.cancel();
@@ -306,9 +299,10 @@ void Supervisor::end_step() {
 void Supervisor::wait_for_steppers() {
   if (!m_fleet) return;
   if (m_launch_code != 0 || m_forced_code != 0) {
+    // The signal first: a stepper that sees only the lost channel complains about it.
+    m_fleet->signal_local(SIGTERM);
     for (auto& host : m_hosts)
       if (host.channel) host.channel->close();
-    m_fleet->signal_local(SIGTERM);
   }
   const auto wait_until_gone = [this](std::chrono::milliseconds longest) {
     const auto end = Clock::now() + longest;
@@ -336,6 +330,7 @@ void Supervisor::wait_for_writer() {
 }
 
 int Supervisor::finish() {
+  leave_terminal();
   report_ends();
   for (std::size_t rank = 0; rank < m_ranks.size(); ++rank)
     if (m_output) m_output->finish_rank(static_cast<int>(rank));
@@ -348,8 +343,9 @@ int Supervisor::finish() {
   if (code == 0 && m_leave_signal != 0) code = slurm::signal_exit(m_leave_signal);
   for (const auto& error : m_writer.take_errors()) {
     m_ctx.error(error);
-    if (code == 0) code = slurm::k_exit_failure;
+    m_has_write_error = true;
   }
+  if (m_has_write_error && code == 0) code = slurm::k_exit_failure;
   if (m_plan.ground.batch && m_phase == Phase::ending && m_launch_code == 0) {
     records::StepEndEvent event;
     event.t_ms = m_ctx.clock.unix_ms();
@@ -365,7 +361,9 @@ int Supervisor::finish() {
 }
 
 void Supervisor::raw(const std::string& text) {
-  m_writer.buffer(k_stderr_sink) += text;
+  // A raw terminal does not go back to the first column by itself.
+  const auto shown = m_terminal ? join(split(text, '\n'), "\r\n") : text;
+  m_writer.buffer(k_stderr_sink) += m_progress.hide() + shown;
   flush_output();
 }
 

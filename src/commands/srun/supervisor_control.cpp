@@ -2,11 +2,14 @@
 #include "supervisor.h"
 
 #include "slurm_shim/base/log.h"
+#include "slurm_shim/posix/signals.h"
 #include "slurm_shim/slurm/date_time.h"
 #include "slurm_shim/slurm/exit_codes.h"
 
 #include <csignal>
 #include <ctime>
+
+#include <unistd.h>
 
 namespace shim::commands::srun {
 
@@ -18,24 +21,41 @@ constexpr auto k_tick = 250ms;
 // A longer gap between two ticks means that srun itself was stopped: nobody else was silent.
 constexpr auto k_suspended = 5s;
 constexpr auto k_double_interrupt = 1s;
+constexpr auto k_progress_after = 2s;
 // After KILL: how long the steppers have to report, and to leave after their last word.
 constexpr auto k_after_kill = 5s;
 constexpr auto k_socket_grace = 5s;
-
-// `nohup srun` and `srun &` of a script have some signals ignored: they stay so.
-bool is_ignored(int number) {
-  struct sigaction action {};
-  return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
 
 } // namespace
 
 void Supervisor::watch_signals() {
   // ALRM would end srun by default, in Slurm it does nothing; CONT is only told about.
   for (const int number :
-       {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM, SIGCONT, SIGCHLD})
-    if (number == SIGCHLD || !is_ignored(number)) m_signals.add(number);
+       {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM, SIGTSTP, SIGCONT, SIGCHLD})
+    if (number == SIGCHLD || !posix::is_ignored(number)) m_signals.add(number);
+  if (m_plan.request.terminal) m_signals.add(SIGWINCH);
   wait_for_signal();
+  watch_broken_pipe_signal();
+}
+
+// PIPE from somebody else ends the step, as in Slurm. One that a write of our own brings is no
+// request: the writer tells of a reader that has gone.
+void Supervisor::watch_broken_pipe_signal() {
+  if (!m_pipe_signal) {
+    auto fd = posix::block_into_signalfd({SIGPIPE});
+    if (!fd) return;
+    m_pipe_signal.emplace(m_loop, fd->release());
+  }
+  m_pipe_signal->async_wait(boost::asio::posix::descriptor_base::wait_read,
+                            [this](const boost::system::error_code& error) {
+                              if (error) return;
+                              if (posix::take_foreign_signal(m_pipe_signal->native_handle()) != 0 &&
+                                  m_phase == Phase::running && !m_is_killing) {
+                                abort_message();
+                                kill_step("cancel");
+                              }
+                              watch_broken_pipe_signal();
+                            });
 }
 
 void Supervisor::wait_for_signal() {
@@ -52,7 +72,14 @@ void Supervisor::on_signal(int number) {
     if (m_fleet) m_fleet->reap();
     return;
   case SIGALRM: return;
-  case SIGCONT: info("got SIGCONT"); return;
+  case SIGTSTP: return on_stop_key();
+  case SIGWINCH: return send_window_size();
+  case SIGCONT:
+    resume_terminal();
+    info("got SIGCONT");
+    // Whoever stopped srun may have stopped tasks of other hosts, too.
+    if (m_phase == Phase::running) send_signal(SIGCONT);
+    return;
   default: break;
   }
   const bool ends = number != SIGUSR1 && number != SIGUSR2;
@@ -63,16 +90,29 @@ void Supervisor::on_signal(int number) {
   } else if (m_phase == Phase::launching && ends) {
     say("Cancelled pending job step with signal " + std::to_string(number));
     fail_launch("", slurm::signal_exit(number));
-  } else if (number == SIGINT) {
+  } else if (number == SIGINT && !m_plan.is_relay) {
     on_interrupt();
   } else {
     send_signal(number);
   }
 }
 
+// ^Z: the tasks stop, then srun; CONT wakes both.
+void Supervisor::on_stop_key() {
+  if (m_phase == Phase::running) send_signal(SIGSTOP);
+  if (m_terminal) m_terminal->pause();
+  ::raise(SIGSTOP);
+}
+
 void Supervisor::on_interrupt() {
   const auto now = Clock::now();
-  const bool again = m_last_interrupt && now - *m_last_interrupt <= k_double_interrupt;
+  if (m_is_killing) {
+    info("sending Ctrl-C to StepId=" + m_plan.step_text());
+    info("job abort in progress");
+    return;
+  }
+  const bool again = m_plan.request.quit_on_interrupt ||
+                     (m_last_interrupt && now - *m_last_interrupt <= k_double_interrupt);
   m_last_interrupt = now;
   if (!again) {
     info("interrupt (one more within 1 sec to abort)");
@@ -103,20 +143,20 @@ void Supervisor::tell_task_states() {
   tell(exited, "exited");
 }
 
-void Supervisor::abort_message() {
+void Supervisor::abort_message(std::string_view why) {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(m_ctx.config.kill_wait).count() + 2;
   info("Job step aborted: Waiting up to " + std::to_string(seconds) +
        " seconds for job step to finish.");
-  cancelled_line();
+  cancelled_line(why);
 }
 
-void Supervisor::cancelled_line() {
+void Supervisor::cancelled_line(std::string_view why) {
   if (std::exchange(m_has_cancel_line, true)) return;
   const auto& name = m_plan.hosts[0].name;
   const auto now = static_cast<std::time_t>(m_ctx.clock.unix_ms() / 1000);
   raw("slurmstepd-" + name + ": error: *** STEP " + m_plan.step_text() + " ON " + name +
-      " CANCELLED AT " + slurm::format_date_time(now) + " ***\n");
+      " CANCELLED AT " + slurm::format_date_time(now) + std::string(why) + " ***\n");
 }
 
 void Supervisor::send_signal(int number) {
@@ -142,7 +182,7 @@ void Supervisor::terminate(const std::string& reason) {
 
 void Supervisor::kill_step(const std::string& reason) {
   if (m_phase != Phase::running) return;
-  m_is_terminating = true;
+  m_is_terminating = m_is_killing = true;
   m_end_reason = reason;
   send_signal(SIGKILL);
   m_kill_timer.expires_after(k_after_kill);
@@ -176,16 +216,56 @@ void Supervisor::tick() {
 
 void Supervisor::on_tick() {
   const auto now = Clock::now();
-  if (now - m_last_tick > k_suspended) {
-    m_resumed = now;
-    for (const auto& host : m_hosts)
-      if (host.channel) host.channel->forgive_silence(now);
-  }
+  if (now - m_last_tick > k_suspended) forgive_stop(now - m_last_tick, now);
   m_last_tick = now;
   check_requests();
-  if (m_phase == Phase::launching) return check_launch_time(now);
+  if (m_input) m_input->on_tick(now);
+  tell_write_errors();
   check_silence(now);
+  if (m_phase == Phase::launching) {
+    show_progress(now);
+    return check_launch_time(now);
+  }
+  check_limits(now);
   check_wait(now);
+}
+
+// srun itself was stopped: nobody else was silent or late.
+void Supervisor::forgive_stop(Clock::duration gap, Clock::time_point now) {
+  m_resumed = now;
+  m_limits.shift(gap);
+  if (m_first_exit) *m_first_exit += gap;
+  for (const auto& host : m_hosts)
+    if (host.channel) host.channel->forgive_silence(now);
+}
+
+void Supervisor::show_progress(Clock::time_point now) {
+  if (m_plan.request.quiet || now - m_begin < k_progress_after || ::isatty(2) != 1) return;
+  m_writer.buffer(k_stderr_sink) += m_progress.show(m_connected, m_hosts.size());
+  flush_output();
+}
+
+void Supervisor::start_limits(Clock::time_point now) {
+  const auto& request = m_plan.request;
+  StepLimits::Facts facts;
+  if (request.time_limit_min) facts.limit = std::chrono::minutes(*request.time_limit_min);
+  facts.signal = request.signal;
+  if (request.signal) facts.job_left = job_time_left(m_plan.ground, m_ctx.clock.unix_ms());
+  if (request.signal && !facts.limit && !facts.job_left)
+    say("warning: --signal: neither step nor job has a time limit, no signal is sent");
+  m_limits = StepLimits(facts, now);
+}
+
+void Supervisor::check_limits(Clock::time_point now) {
+  if (m_phase != Phase::running) return;
+  switch (m_limits.take_due(now)) {
+  case StepLimits::Due::nothing: return;
+  case StepLimits::Due::signal: return send_signal(m_limits.signal());
+  case StepLimits::Due::end: break;
+  }
+  if (m_is_terminating) return;
+  abort_message(" DUE TO TIME LIMIT");
+  terminate("timeout");
 }
 
 void Supervisor::check_launch_time(Clock::time_point now) {
@@ -199,7 +279,7 @@ void Supervisor::check_launch_time(Clock::time_point now) {
 }
 
 void Supervisor::check_silence(Clock::time_point now) {
-  for (std::size_t i = 0; i < m_hosts.size() && m_phase == Phase::running; ++i) {
+  for (std::size_t i = 0; i < m_hosts.size() && m_phase != Phase::ending; ++i) {
     auto& host = m_hosts[i];
     if (host.is_done || !host.channel || m_is_paused) continue;
     const auto silence = now - host.channel->last_heard();

@@ -29,9 +29,10 @@ Result<void> Supervisor::on_frame(std::size_t host, const proto::FrameView& fram
     return fail(ErrorKind::malformed,
                 "a frame of type " + std::to_string(frame.header.type) + " is not a stepper's");
   case FrameType::ready: log::trace("{} is ready", m_plan.hosts[host].name); return {};
+  case FrameType::in_ack: return on_input_credit(host, frame);
   case FrameType::pong:
   case FrameType::in:
-  case FrameType::in_ack: break;
+  case FrameType::window_size: break;
   }
   return {}; // unknown types are ignored: that is what keeps additions compatible
 }
@@ -111,6 +112,7 @@ void Supervisor::on_host_closed(std::size_t host, const std::string& reason) {
 
 void Supervisor::host_done(std::size_t host) {
   if (std::exchange(m_hosts[host].is_done, true)) return;
+  stop_input(host);
   if (++m_hosts_done == m_hosts.size()) end_step();
 }
 
@@ -125,6 +127,13 @@ void Supervisor::flush_output() {
       if (host.channel) host.channel->pause_reading();
   }
   if (m_writer.broken_pipe() && !m_is_terminating && m_phase == Phase::running) terminate("cancel");
+}
+
+void Supervisor::tell_write_errors() {
+  for (const auto& error : m_writer.take_errors()) {
+    m_has_write_error = true;
+    say("error: " + error);
+  }
 }
 
 void Supervisor::watch_writer() {
@@ -164,9 +173,13 @@ void Supervisor::schedule_report() {
 }
 
 void Supervisor::report_ends() {
-  for (const auto& line : m_report.take_messages())
+  const auto lines = m_report.take_messages();
+  if (m_plan.is_relay) return; // srun has told there
+  for (const auto& line : lines)
     say(line);
-  if (m_report.take_forced()) info("Force Terminated StepId=" + m_plan.step_text());
+  // Whom srun itself has killed, it has said so.
+  if (m_report.take_forced() && !m_is_killing)
+    info("Force Terminated StepId=" + m_plan.step_text());
 }
 
 } // namespace shim::commands::srun

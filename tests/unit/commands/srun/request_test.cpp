@@ -1,10 +1,13 @@
+#include "host_files.h"
 #include "request.h"
 
 #include "slurm_shim/commands/srun.h"
+#include "slurm_shim/posix/files.h"
 
 #include <gtest/gtest.h>
 
 #include "support/case_file.h"
+#include "support/temp_dir.h"
 
 namespace shim::commands::srun {
 namespace {
@@ -47,7 +50,9 @@ TEST(Request, reads_flags_as_recorded) {
     EXPECT_EQ(got.placement.ntasks, want["Req"]["NTasks"].get<int>()) << c["argv"];
     EXPECT_EQ(got.placement.nodes_min, want["Req"]["Nodes"].get<int>()) << c["argv"];
     EXPECT_EQ(got.placement.cpus_per_task, want["Req"]["CPUsPerTask"].get<int>()) << c["argv"];
-    EXPECT_EQ(got.placement.gpus_per_task, want["Req"]["GPUsPerTask"].get<int>()) << c["argv"];
+    EXPECT_EQ(got.placement.devices.per_task.value_or(plan::DeviceCount{}).count,
+              want["Req"]["GPUsPerTask"].get<int>())
+        << c["argv"];
     const auto& hosts = want["Req"]["Nodelist"];
     EXPECT_EQ(got.placement.nodelist,
               hosts.is_null() ? std::vector<std::string>{} : hosts.get<std::vector<std::string>>());
@@ -132,6 +137,61 @@ TEST(Request, variables_stand_in_for_options) {
   EXPECT_EQ(make({"-n2", "true"}, env).request->placement.ntasks, 2);
 }
 
+TEST(Request, reads_distributions) {
+  using Nodes = slurm::Distribution::Nodes;
+  EXPECT_EQ(make({"-m", "plane=4", "true"}).request->placement.distribution.plane_size, 4);
+  const auto job = make({"true"}, {"SLURM_DISTRIBUTION=plane", "SLURM_DIST_PLANESIZE=3"});
+  EXPECT_EQ(job.request->placement.distribution.nodes, Nodes::plane);
+  EXPECT_EQ(job.request->placement.distribution.plane_size, 3);
+  const auto bad = make({"-m", "plane", "true"}, {"SLURM_DIST_PLANESIZE=3"});
+  ASSERT_FALSE(bad.request);
+  EXPECT_EQ(bad.request.error().exit_code, 255);
+  EXPECT_FALSE(make({"-m", "zigzag", "true"}).request);
+}
+
+TEST(Request, tells_typed_nodes_from_the_jobs) {
+  EXPECT_FALSE(make({"-N2", "true"}, {"SLURM_NNODES=3"}).request->placement.nodes_implied);
+  EXPECT_TRUE(make({"true"}, {"SLURM_NNODES=3"}).request->placement.nodes_implied);
+}
+
+TEST(Request, reads_relative) {
+  EXPECT_EQ(make({"-r1", "true"}).request->placement.relative, 1);
+  EXPECT_EQ(make({"true"}).request->placement.relative, std::nullopt);
+  const auto bad = make({"-r", "-1", "true"});
+  ASSERT_FALSE(bad.request);
+  EXPECT_EQ(bad.request.error().message, "Invalid numeric value \"-1\" for --relative.");
+}
+
+TEST(HostFiles, hold_lists_and_comments) {
+  const auto hosts = parse_host_lines("# mine\nn1\n\nn[2-3],n1 # twice\n", "f");
+  ASSERT_TRUE(hosts);
+  EXPECT_EQ(*hosts, (std::vector<std::string>{"n1", "n2", "n3", "n1"}));
+  EXPECT_EQ(parse_host_lines("# nothing\n", "f").error().message, "f: no hosts in it");
+  EXPECT_EQ(parse_host_lines("n[1", "f").error().message.rfind("f: invalid hostlist: ", 0), 0U);
+}
+
+TEST(HostFiles, stand_in_for_names) {
+  test::TempDir dir;
+  const auto file = dir / "hosts";
+  ASSERT_TRUE(posix::write_file_atomic(file, "n2\nn1\nn1\n"));
+  auto by_path = *make({"-w", file, "true"}).request;
+  ASSERT_TRUE(read_host_files(by_path));
+  EXPECT_EQ(by_path.placement.nodelist, (std::vector<std::string>{"n2", "n1", "n1"}));
+  auto by_variable = *make({"-m", "block", "true"}, {"SLURM_HOSTFILE=" + file}).request;
+  ASSERT_TRUE(read_host_files(by_variable));
+  using Nodes = slurm::Distribution::Nodes;
+  EXPECT_EQ(by_variable.placement.distribution.nodes, Nodes::arbitrary); // it overrides -m
+  EXPECT_EQ(by_variable.placement.rank_hosts.size(), 3U);
+  auto by_names = *make({"-m", "arbitrary", "-w", "n2,n1,n2", "true"}).request;
+  ASSERT_TRUE(read_host_files(by_names));
+  EXPECT_EQ(by_names.placement.rank_hosts, (std::vector<std::string>{"n2", "n1", "n2"}));
+  auto nothing = *make({"-m", "arbitrary", "true"}).request;
+  ASSERT_TRUE(read_host_files(nothing));
+  EXPECT_EQ(nothing.placement.distribution.nodes, Nodes::block);
+  auto missing = *make({"-w", dir / "none", "true"}).request;
+  EXPECT_FALSE(read_host_files(missing));
+}
+
 TEST(KillOnBadExit, is_decided_as_recorded) {
   for (const auto& c : test::cases_of("kill_on_bad_exit")) {
     const auto text = [&](const char* key) -> std::optional<std::string> {
@@ -148,26 +208,20 @@ TEST(KillOnBadExit, is_decided_as_recorded) {
   EXPECT_FALSE(make({"true"}).request->kill_on_bad_exit); // off by default, as in Slurm
 }
 
-TEST(GpuBind, knows_its_words) {
-  const struct {
-    const char* text;
-    bool divide;
-    int per_task;
-    bool understood;
-  } cases[] = {{"none", false, 0, true},
-               {"per_task", true, 0, true},
-               {"Per-Task:2", true, 2, true},
-               {"verbose,per_task", true, 0, true},
-               {"single:1", false, 0, false},
-               {"per_task:x", false, 0, false},
-               {"map_gpu:0,1", false, 0, false}};
-  for (const auto& c : cases) {
-    const auto got = parse_gpu_bind(c.text);
-    EXPECT_EQ(got.divide, c.divide) << c.text;
-    EXPECT_EQ(got.per_task, c.per_task) << c.text;
-    EXPECT_EQ(got.understood, c.understood) << c.text;
-  }
-  EXPECT_EQ(make({"--gpu-bind=single:1", "true"}).warnings.size(), 1U);
+TEST(Request, reads_times) {
+  EXPECT_EQ(make({"-t", "5", "a"}).request->time_limit_min, 5U);
+  EXPECT_EQ(make({"-t", "0:01", "a"}).request->time_limit_min, 1U);
+  EXPECT_EQ(make({"a"}, {"SLURM_TIMELIMIT=1-0"}).request->time_limit_min, 1440U);
+  EXPECT_FALSE(make({"-t", "UNLIMITED", "a"}).request->time_limit_min);
+  EXPECT_EQ(make({"-t", "x", "a"}).request.error().message, "Invalid --time specification");
+  const auto asked = make({"--signal=USR1@90", "a"});
+  ASSERT_TRUE(asked.request->signal);
+  EXPECT_EQ(asked.request->signal->signal, 10);
+  EXPECT_EQ(asked.request->signal->seconds_before, 90);
+  EXPECT_EQ(make({"--signal=x", "a"}).request.error().exit_code, 255);
+  const auto batch = make({"--signal=B:USR1", "a"});
+  EXPECT_FALSE(batch.request->signal);
+  EXPECT_EQ(batch.warnings.size(), 1U);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "exit_report.h"
+#include "input_plan.h"
 #include "output_plan.h"
 
 #include <gtest/gtest.h>
@@ -109,6 +110,43 @@ TEST(OutputPlan, words) {
   EXPECT_FALSE(all[0][1].on_stdout);
   EXPECT_EQ(routes("", "1")[1][1].kind, Route::Kind::stream);
   EXPECT_EQ(routes("", "1")[0][1].kind, Route::Kind::discard);
+}
+
+InputPlan input(const std::string& word) {
+  mux::PatternFields step;
+  step.job_id = 7;
+  step.step_id = 1;
+  return plan_input({word, "/cwd", "/dir"}, step, four_on_two());
+}
+
+TEST(InputPlan, all_read_by_default) {
+  for (const auto* word : {"", "all"}) {
+    const auto plan = input(word);
+    EXPECT_EQ(plan.streams_to, std::vector<bool>(4, true));
+    EXPECT_EQ(plan.path, "");
+    EXPECT_FALSE(plan.only_rank().has_value());
+  }
+}
+
+TEST(InputPlan, one_none_and_files) {
+  EXPECT_EQ(input("2").only_rank(), 2);
+  EXPECT_TRUE(input("2").is_streamed());
+  for (const auto* word : {"none", "NONE", "/dev/null"})
+    EXPECT_FALSE(input(word).is_streamed()) << word;
+  const auto shared = input("in.%j.%s");
+  EXPECT_EQ(shared.path, "/cwd/in.7.1");
+  EXPECT_EQ(shared.streams_to, std::vector<bool>(4, true));
+  EXPECT_EQ(input("4").path, "/cwd/4"); // no such task
+  const auto own = input("in-%2t-%N");
+  EXPECT_FALSE(own.is_streamed());
+  EXPECT_EQ(own.files[2], "/dir/in-02-n2");
+}
+
+TEST(InputPlan, files_that_cannot_be_read_are_named_as_slurm_does) {
+  EXPECT_EQ(open_input("/no/such").error().message,
+            "Could not open stdin file: No such file or directory");
+  EXPECT_EQ(open_input("/tmp").error().message, "Could not open stdin file: Is a directory");
+  EXPECT_TRUE(open_input("/dev/null").has_value());
 }
 
 } // namespace
