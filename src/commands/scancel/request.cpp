@@ -3,6 +3,7 @@
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/commands/scancel.h"
 #include "slurm_shim/queue/targets.h"
+#include "slurm_shim/slurm/exit_codes.h"
 #include "slurm_shim/slurm/hostlist.h"
 #include "slurm_shim/slurm/signals.h"
 
@@ -25,6 +26,9 @@ Result<std::vector<slurm::JobRef>> jobs_of(const std::vector<std::string>& words
   for (const auto& word : words)
     for (const auto& id : queue::split_ids(word)) {
       TRY_ASSIGN(auto ref, slurm::parse_job_id(id));
+      // Steps go by number: the script is reached by --batch.
+      if (!ref.step.empty() && !is_digits(ref.step))
+        return fail(ErrorKind::usage, "Invalid job id " + id, slurm::k_exit_failure);
       refs.push_back(std::move(ref));
     }
   return refs;
@@ -64,6 +68,10 @@ Result<Request> make_request(const cli::Parsed& parsed, const EnvList& env) {
   request.users = list_of(value("user"));
   request.names = list_of(value("jobname"));
   request.partitions = list_of(value("partition"));
+  request.accounts = list_of(value("account"));
+  request.qos = list_of(value("qos"));
+  request.reservations = list_of(value("reservation"));
+  request.wckeys = list_of(value("wckey"));
   request.me = parsed.has("me");
   request.batch = is_set("batch");
   request.full = is_set("full");
@@ -80,8 +88,16 @@ bool keeps(const Request& request, const queue::Job& job) {
       request.hosts.empty() || std::ranges::any_of(job.hosts, [&](const std::string& host) {
         return allows(request.hosts, host) || allows(request.hosts, host.substr(0, host.find('.')));
       });
-  return on_host && allows(request.users, job.user) && allows(request.names, job.name) &&
-         allows(request.partitions, job.partition) &&
+  const auto qos = job.asked("qos");
+  const auto partitions = split(job.partition, ',');
+  const bool in_partition = std::ranges::any_of(partitions, [&](std::string_view name) {
+    return allows(request.partitions, std::string(name));
+  });
+  // No job has a wckey.
+  return on_host && in_partition && request.wckeys.empty() && allows(request.users, job.user) &&
+         allows(request.names, job.name) && allows(request.accounts, job.account) &&
+         allows(request.qos, qos.empty() ? "normal" : qos) &&
+         allows(request.reservations, job.asked("resv")) &&
          (request.states.empty() ||
           std::ranges::find(request.states, job.state) != request.states.end());
 }

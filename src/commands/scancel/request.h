@@ -17,13 +17,15 @@ namespace shim::commands::scancel {
 struct Request {
   std::vector<slurm::JobRef> jobs; // empty = whatever the filters leave
   std::vector<std::string> users, names, partitions, hosts;
+  std::vector<std::string> accounts, qos, reservations, wckeys;
   std::vector<slurm::JobState> states;
   std::optional<int> signal; // nothing: end the job
   bool me = false, batch = false, full = false;
   bool interactive = false, quiet = false, verbose = false;
   [[nodiscard]] bool has_filter() const {
     return me || !users.empty() || !names.empty() || !partitions.empty() || !hosts.empty() ||
-           !states.empty();
+           !states.empty() || !accounts.empty() || !qos.empty() || !reservations.empty() ||
+           !wckeys.empty();
   }
   // Ends the whole job, which is the engine's work; anything else is the job's supervisor's.
   [[nodiscard]] bool ends_job() const;

@@ -1,5 +1,4 @@
-#include "scontrol.h"
-#include "session.h"
+#include "control.h"
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/posix/identity.h"
@@ -12,15 +11,6 @@
 
 namespace shim::commands::scontrol {
 
-namespace {
-
-constexpr std::string_view k_invalid_id = "Invalid job id specified";
-
-struct Failure {
-  std::string text;        // Slurm's words
-  bool second_line = true; // hold and release add "slurm_suspend error: <text>"
-};
-
 int tell_failure(const context::Context& ctx,
                  const Settings& settings,
                  std::string_view id,
@@ -30,8 +20,7 @@ int tell_failure(const context::Context& ctx,
   return slurm::k_exit_failure;
 }
 
-// The lines of a job that a user named. Unknown: an empty list.
-Result<std::vector<queue::Job>> find(const Session& session, const slurm::JobRef& ref) {
+Result<std::vector<queue::Job>> find_jobs(const Session& session, const slurm::JobRef& ref) {
   const bool single = ref.element || !ref.indices.empty();
   TRY_ASSIGN(auto jobs,
              queue::load(session.source,
@@ -40,7 +29,6 @@ Result<std::vector<queue::Job>> find(const Session& session, const slurm::JobRef
   return jobs;
 }
 
-// qhold, qrls and qmod tell refusals on stdout and success too; what is no confirmation decides.
 Result<std::optional<Failure>> run_tool(const Session& session,
                                         const std::string& tool,
                                         std::vector<std::string> args,
@@ -51,6 +39,7 @@ Result<std::optional<Failure>> run_tool(const Session& session,
       text.find("invalid queue or job") != std::string::npos)
     return Failure{std::string(k_invalid_id)};
   if (text.find("must be at least") != std::string::npos ||
+      text.find("must be operator") != std::string::npos ||
       text.find("permission") != std::string::npos || text.find("privileges") != std::string::npos)
     return Failure{std::string(foreign)};
   if (text.find("pending/hold state") != std::string::npos)
@@ -60,12 +49,28 @@ Result<std::optional<Failure>> run_tool(const Session& session,
   return fail(ErrorKind::unavailable, tool + ": " + std::string(split(said, '\n').front()));
 }
 
-using Action = Result<std::optional<Failure>> (*)(context::Context&,
-                                                  const Session&,
-                                                  const std::vector<queue::Job>&);
+namespace {
 
-int for_each_id(
-    context::Context& ctx, const Settings& settings, Words words, bool second_line, Action action) {
+Result<std::optional<Failure>> missing(context::Context& ctx,
+                                       const Session& session,
+                                       const slurm::JobRef& ref,
+                                       bool tell_ended,
+                                       std::string_view unknown) {
+  if (tell_ended) {
+    TRY_ASSIGN(const auto ended, ended_jobs(ctx, session, ref));
+    if (!ended.empty()) return Failure{"Job has already finished"};
+  }
+  return Failure{std::string(unknown)};
+}
+
+} // namespace
+
+int for_each_id(context::Context& ctx,
+                const Settings& settings,
+                Words words,
+                bool second_line,
+                Action action,
+                std::string_view unknown) {
   if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
   const Session session(ctx);
   int code = slurm::k_exit_ok;
@@ -76,11 +81,10 @@ int for_each_id(
         code = tell_failure(ctx, settings, id, {std::string(k_invalid_id), second_line});
         continue;
       }
-      const auto jobs = find(session, *ref);
+      const auto jobs = find_jobs(session, *ref);
       if (!jobs) return ctx.fail(jobs.error());
-      auto failure = jobs->empty()
-                         ? Result<std::optional<Failure>>(Failure{std::string(k_invalid_id)})
-                         : action(ctx, session, *jobs);
+      auto failure = jobs->empty() ? missing(ctx, session, *ref, second_line, unknown)
+                                   : action(ctx, session, *jobs);
       if (!failure) return ctx.fail(failure.error());
       if (!*failure) continue;
       (*failure)->second_line = second_line;
@@ -89,22 +93,29 @@ int for_each_id(
   return code;
 }
 
-std::vector<std::string> names_of(const std::vector<queue::Job>& jobs) {
+std::string names_of(const std::vector<queue::Job>& jobs) {
   std::vector<std::string> names;
   for (const auto& job : jobs)
     for (auto& name : queue::engine_names(job))
       names.push_back(std::move(name));
-  return names;
+  return join(names, ",");
 }
+
+int need_id(const context::Context& ctx, const Settings& settings, std::string_view verb) {
+  tell(ctx, settings, fmt::format("too few arguments for keyword:{}", verb));
+  return slurm::k_exit_failure;
+}
+
+namespace {
 
 Result<std::optional<Failure>>
 hold_one(context::Context&, const Session& session, const std::vector<queue::Job>& jobs) {
-  return run_tool(session, "qhold", {"-h", "u", join(names_of(jobs), ",")}, "Invalid user id");
+  return run_tool(session, "qhold", {"-h", "u", names_of(jobs)}, "Invalid user id");
 }
 
 Result<std::optional<Failure>>
 release_one(context::Context&, const Session& session, const std::vector<queue::Job>& jobs) {
-  const auto names = join(names_of(jobs), ",");
+  const auto names = names_of(jobs);
   TRY_ASSIGN(auto failure,
              run_tool(session, "qrls", {"-h", "u", names}, "Access/permission denied"));
   if (failure) return failure;
@@ -120,13 +131,15 @@ release_one(context::Context&, const Session& session, const std::vector<queue::
 
 // Our own jobs are ended by their supervisor, which alone can do it without losing the job
 // (decision E2); jobs of plain qsub go through the engine.
-Result<std::optional<Failure>>
-requeue_one(context::Context& ctx, const Session& session, const std::vector<queue::Job>& jobs) {
+Result<std::optional<Failure>> requeue_with(context::Context& ctx,
+                                            const Session& session,
+                                            const std::vector<queue::Job>& jobs,
+                                            std::string_view verb) {
   for (const auto& job : jobs) {
     if (job.pending()) return Failure{"Job is pending execution"};
     if (session.source.state) {
-      const auto asked = queue::ask_supervisor(
-          *session.source.state, queue::record_key(job), "requeue", {}, ctx.clock);
+      const auto asked =
+          queue::ask_supervisor(*session.source.state, queue::record_key(job), verb, {}, ctx.clock);
       if (asked) continue;
       if (asked.error().message.find("--no-requeue") != std::string::npos)
         return Failure{"Requested operation is presently disabled"};
@@ -143,9 +156,20 @@ requeue_one(context::Context& ctx, const Session& session, const std::vector<que
   return std::nullopt;
 }
 
-int need_id(const context::Context& ctx, const Settings& settings, std::string_view verb) {
-  tell(ctx, settings, fmt::format("too few arguments for keyword:{}", verb));
-  return slurm::k_exit_failure;
+Result<std::optional<Failure>>
+requeue_one(context::Context& ctx, const Session& session, const std::vector<queue::Job>& jobs) {
+  return requeue_with(ctx, session, jobs, "requeue");
+}
+
+// Held first: it must not start again in between.
+Result<std::optional<Failure>> requeue_hold_one(context::Context& ctx,
+                                                const Session& session,
+                                                const std::vector<queue::Job>& jobs) {
+  for (const auto& job : jobs)
+    if (job.pending()) return Failure{"Job is pending execution"};
+  TRY_ASSIGN(auto failure, run_tool(session, "qhold", {"-h", "u", names_of(jobs)}, k_denied));
+  if (failure) return failure;
+  return requeue_with(ctx, session, jobs, "requeue-hold");
 }
 
 } // namespace
@@ -163,6 +187,13 @@ int release(context::Context& ctx, const Settings& settings, Words words) {
 int requeue(context::Context& ctx, const Settings& settings, Words words) {
   if (words.empty()) return need_id(ctx, settings, "requeue");
   return for_each_id(ctx, settings, words, false, requeue_one);
+}
+
+int requeue_hold(context::Context& ctx, const Settings& settings, Words words) {
+  // A state may stand before the ids.
+  if (!words.empty() && words[0].find('=') != std::string::npos) words = words.subspan(1);
+  if (words.empty()) return need_id(ctx, settings, "requeuehold");
+  return for_each_id(ctx, settings, words, false, requeue_hold_one);
 }
 
 // The engine answers a list of jobs or it is down; its host is not ours to know from here.

@@ -1,8 +1,11 @@
-#include "scontrol.h"
-#include "session.h"
+#include "control.h"
 
 #include "slurm_shim/base/strings.h"
+#include "slurm_shim/base/yaml.h"
 #include "slurm_shim/posix/files.h"
+#include "slurm_shim/posix/identity.h"
+#include "slurm_shim/queue/document.h"
+#include "slurm_shim/queue/shown.h"
 #include "slurm_shim/slurm/date_time.h"
 #include "slurm_shim/slurm/exit_codes.h"
 #include "slurm_shim/slurm/hostlist.h"
@@ -25,10 +28,10 @@ std::string or_null(const std::string& text) {
   return text.empty() ? "(null)" : text;
 }
 
-std::string ids_of(const queue::Job& job) {
+std::string ids_of(const queue::Job& job, const queue::ArrayWidth& width) {
   std::string text = fmt::format("JobId={}", job.id);
   if (!job.array()) return text;
-  text += fmt::format(" ArrayJobId={} ArrayTaskId={}", job.job, queue::display_index(job));
+  text += fmt::format(" ArrayJobId={} ArrayTaskId={}", job.job, queue::display_index(job, width));
   if (job.throttle != 0) text += fmt::format(" ArrayTaskThrottle={}", job.throttle);
   return text;
 }
@@ -37,43 +40,28 @@ std::string owner(std::string_view name, std::optional<std::uint32_t> number) {
   return fmt::format("{}({})", name, number ? std::to_string(*number) : "?");
 }
 
-// Slurm's patterns of output files, as far as they do not depend on the host that runs.
-std::string file_of(const queue::Job& job, const std::string& pattern) {
-  std::string out;
-  const std::string index =
-      job.array() && job.indices.size() == 1 ? std::to_string(job.indices[0]) : "4294967294";
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] != '%' || i + 1 == pattern.size()) {
-      out += pattern[i];
-      continue;
-    }
-    switch (const char verb = pattern[++i]) {
-    case 'j': out += std::to_string(job.id); break;
-    case 'A': out += std::to_string(job.job); break;
-    case 'a': out += index; break;
-    case 'x': out += job.name; break;
-    case 'u': out += job.user; break;
-    case '%': out += '%'; break;
-    default: out += {'%', verb};
-    }
-  }
-  return out.empty() ? "" : posix::absolute(out, job.work_dir);
-}
-
 std::vector<std::string> times_of(const queue::Job& job, std::int64_t now) {
-  const bool held = job.reason.starts_with("JobHeld") || job.reason == "Dependency";
-  const auto eligible = held ? 0 : std::max(job.begin, job.submit);
-  const auto run = job.start > 0 && !job.pending() ? std::max<std::int64_t>(0, now - job.start) : 0;
+  const auto eligible = job.held() ? 0 : std::max(job.begin, job.submit);
+  const auto until = job.ended > 0 ? job.ended : now;
+  const auto run =
+      job.start > 0 && !job.pending() ? std::max<std::int64_t>(0, until - job.start) : 0;
+  const auto end = job.ended > 0 ? job.ended : job.end();
   return {
       fmt::format("RunTime={} TimeLimit={} TimeMin=N/A",
                   slurm::format_duration(run),
                   slurm::format_time_limit(job.limit_min)),
       fmt::format("SubmitTime={} EligibleTime={}", time_or(job.submit), time_or(eligible)),
       fmt::format("AccrueTime={}", time_or(eligible)),
-      fmt::format("StartTime={} EndTime={} Deadline=N/A", time_or(job.start), time_or(job.end())),
+      fmt::format("StartTime={} EndTime={} Deadline=N/A", time_or(job.start), time_or(end)),
       fmt::format("SuspendTime=None SecsPreSuspend=0 LastSchedEval={} Scheduler=Main",
                   time_or(job.start > 0 ? job.start : job.submit)),
   };
+}
+
+// "MinMemoryNode=2G" or "MinMemoryCPU=500M".
+std::string memory_line(const queue::Job& job) {
+  const bool per_cpu = job.asked("memper") == "cpu";
+  return (per_cpu ? "MinMemoryCPU=" : "MinMemoryNode=") + queue::memory_of(job);
 }
 
 std::vector<std::string> resources_of(const queue::Job& job) {
@@ -89,30 +77,38 @@ std::vector<std::string> resources_of(const queue::Job& job) {
                               job.cpus,
                               job.ntasks,
                               job.cpus_per_task));
-  lines.push_back(fmt::format("TRES=cpu={},node={},billing={}", job.cpus, job.nodes, job.cpus));
+  lines.push_back("TRES=" + queue::tres_of(job));
   lines.push_back(
       fmt::format("Socks/Node=* NtasksPerN:B:S:C={}:0:*:* CoreSpec=*", job.tasks_per_node));
-  lines.push_back(fmt::format("MinCPUsNode={} MinMemoryNode=0 MinTmpDiskNode=0",
-                              job.cpus_per_task * std::max(1, job.tasks_per_node)));
+  lines.push_back(fmt::format("MinCPUsNode={} {} MinTmpDiskNode=0",
+                              job.cpus_per_task * std::max(1, job.tasks_per_node),
+                              memory_line(job)));
   return lines;
 }
 
-std::vector<std::string> lines_of(const queue::Job& job, std::int64_t now) {
+std::vector<std::string>
+lines_of(const queue::Job& job, std::int64_t now, const queue::ArrayWidth& width) {
   std::string reason = job.reason;
   std::ranges::replace(reason, ' ', '_');
   std::vector<std::string> lines{
-      ids_of(job) + " JobName=" + job.name,
+      ids_of(job, width) + " JobName=" + job.name,
       fmt::format("UserId={} GroupId={} MCS_label=N/A",
                   owner(job.user, job.uid),
                   owner(job.group, job.gid)),
-      fmt::format("Priority={} Nice=0 Account={} QOS=normal",
+      fmt::format("Priority={} Nice={} Account={} QOS={}",
                   std::lround(job.priority * 100000),
-                  or_null(job.account)),
+                  job.asked("nice").empty() ? "0" : job.asked("nice"),
+                  or_null(job.account),
+                  job.asked("qos").empty() ? "normal" : job.asked("qos")),
       fmt::format("JobState={} Reason={} Dependency={}",
                   slurm::long_name(job.state),
                   reason,
                   or_null(job.dependency)),
-      fmt::format("Requeue={} Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0", job.requeue ? 1 : 0),
+      fmt::format("Requeue={} Restarts={} BatchFlag=1 Reboot=0 ExitCode={}:{}",
+                  job.requeue ? 1 : 0,
+                  job.restarts,
+                  job.exit_code,
+                  job.exit_signal),
   };
   const auto append = [&](std::vector<std::string> more) {
     lines.insert(lines.end(), more.begin(), more.end());
@@ -127,12 +123,36 @@ std::vector<std::string> lines_of(const queue::Job& job, std::int64_t now) {
           "Command=" + or_null(job.command),
           "WorkDir=" + or_null(job.work_dir)});
   if (!job.comment.empty()) lines.push_back("Comment=" + job.comment);
-  append({"StdErr=" + file_of(job, job.error),
+  append({"StdErr=" + queue::file_of(job, job.error),
           "StdIn=" + job.input,
-          "StdOut=" + file_of(job, job.output),
+          "StdOut=" + queue::file_of(job, job.output),
           "Power=",
           ""});
   return lines;
+}
+
+void print_jobs(context::Context& ctx,
+                const Settings& settings,
+                const std::vector<queue::Job>& jobs,
+                std::int64_t now) {
+  if (settings.json || settings.yaml) {
+    std::vector<const queue::Job*> list;
+    for (const auto& job : jobs)
+      list.push_back(&job);
+    const auto text = queue::jobs_document(list,
+                                           {.version = ctx.config.compat_version,
+                                            .user = posix::user_name(ctx.runner, ctx.env),
+                                            .words = {"scontrol", "show", "job"},
+                                            .cluster = ctx.env.get_or("SGE_CELL", "default"),
+                                            .now = now});
+    ctx.out.write(settings.json ? text : json_to_yaml(text));
+    return;
+  }
+  const auto width = queue::array_width(ctx.env);
+  for (const auto& job : jobs) {
+    ctx.out.write(join(lines_of(job, now, width), settings.oneliner ? " " : "\n   "));
+    ctx.out.write(settings.oneliner ? "\n" : "\n\n");
+  }
 }
 
 int not_found(const context::Context& ctx,
@@ -160,19 +180,22 @@ int show_job(context::Context& ctx, const Settings& settings, Words words) {
     ref = std::move(*parsed);
   }
   Session session(ctx);
-  queue::Request request{.users = {}, .jobs = {}, .split_arrays = false, .facts = true};
+  queue::Request request{
+      .users = {}, .jobs = {}, .split_arrays = false, .facts = true, .partitions = true};
   if (ref) request.jobs = {ref->job};
   // One element that still waits with others is shown on its own.
   request.split_arrays = ref && (ref->element || !ref->indices.empty());
   auto jobs = queue::load(session.source, request);
   if (!jobs) return ctx.fail(jobs.error());
   if (ref) std::erase_if(*jobs, [&](const auto& job) { return !queue::matches(*ref, job); });
-  if (jobs->empty() && ref) return not_found(ctx, settings, *ref, words[0]);
-  if (jobs->empty()) ctx.out.write("No jobs in the system\n");
-  for (const auto& job : *jobs) {
-    ctx.out.write(join(lines_of(job, session.source.now), settings.oneliner ? " " : "\n   "));
-    ctx.out.write(settings.oneliner ? "\n" : "\n\n");
+  if (jobs->empty() && ref) {
+    jobs = ended_jobs(ctx, session, *ref);
+    if (!jobs) return ctx.fail(jobs.error());
   }
+  if (jobs->empty() && ref) return not_found(ctx, settings, *ref, words[0]);
+  const bool document = settings.json || settings.yaml;
+  if (jobs->empty() && !document) ctx.out.write("No jobs in the system\n");
+  print_jobs(ctx, settings, *jobs, session.source.now);
   return slurm::k_exit_ok;
 }
 

@@ -41,6 +41,7 @@ constexpr Option k_options[] = {
      .help = "show future hosts"},
     {.name = "help", .letter = 'h', .help = "show this text"},
     {.name = "hide", .support = Support::accepted, .help = "do not show hidden partitions"},
+    {.name = "json", .help = "print JSON"},
     {.name = "local",
      .support = Support::accepted,
      .env = "SCONTROL_LOCAL",
@@ -61,6 +62,7 @@ constexpr Option k_options[] = {
     {.name = "usage", .help = "show a short synopsis"},
     {.name = "verbose", .letter = 'v', .help = "say more; may be repeated"},
     {.name = "version", .letter = 'V', .help = "show the version"},
+    {.name = "yaml", .help = "print YAML"},
 };
 
 } // namespace

@@ -2,10 +2,12 @@
 // The verbs of scontrol, one function each. `words`: what follows the verb. Results are exit codes;
 // an error has been told. Spec commands 6, vectors/02 and 10.
 
+#include "slurm_shim/cluster/cluster.h"
 #include "slurm_shim/context/context.h"
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace shim::commands::scontrol {
 
@@ -13,6 +15,7 @@ struct Settings {
   bool oneliner = false;
   bool quiet = false; // no messages
   bool details = false;
+  bool json = false, yaml = false;
 };
 using Words = std::span<const std::string>;
 
@@ -26,5 +29,22 @@ int ping(context::Context& ctx, const Settings& settings);
 int hold(context::Context& ctx, const Settings& settings, Words words);
 int release(context::Context& ctx, const Settings& settings, Words words);
 int requeue(context::Context& ctx, const Settings& settings, Words words);
+int requeue_hold(context::Context& ctx, const Settings& settings, Words words);
+int suspend(context::Context& ctx, const Settings& settings, Words words);
+int resume(context::Context& ctx, const Settings& settings, Words words);
+int top(context::Context& ctx, const Settings& settings, Words words);
+int wait_job(context::Context& ctx, const Settings& settings, Words words);
+int show_nodes(context::Context& ctx, const Settings& settings, Words words);
+int show_partitions(context::Context& ctx, const Settings& settings, Words words);
+int show_steps(context::Context& ctx, const Settings& settings, Words words);
+int show_config(context::Context& ctx);
+int update(context::Context& ctx, const Settings& settings, Words words);
+int write_script(context::Context& ctx, const Settings& settings, Words words);
+
+// {"nodes": [...]} or {"partitions": [...]} as JSON or YAML.
+int print_document(context::Context& ctx,
+                   const Settings& settings,
+                   std::string_view what,
+                   const cluster::Cluster& all);
 
 } // namespace shim::commands::scontrol

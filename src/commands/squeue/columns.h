@@ -1,11 +1,11 @@
 #pragma once
-// The columns of squeue's -o: the grammar of the format, the letters with their headers and values,
-// and one line of output. Pure. Spec commands 2.2, vectors/07 sq.o*, sq.ow*.
+// The lines of squeue: the grammars of -o and -O, headers and rows with their widths. Pure.
+// Spec commands 2.2, vectors/07 sq.o*, sq.O*.
 
-#include "slurm_shim/queue/queue.h"
+#include "fields.h"
+#include "steps.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,26 +13,42 @@
 namespace shim::commands::squeue {
 
 struct Column {
-  std::string before;    // text in front of the first column
-  char letter = 0;       // 0: text only
-  std::size_t width = 0; // 0: as long as the value
-  bool right = false;    // `.`
-  std::string after;     // text up to the next %
+  std::string before;              // text in front of the value
+  const Field* field = nullptr;    // of jobs; neither: text only
+  const StepField* step = nullptr; // of steps
+  std::size_t width = 0;           // 0: as long as the value
+  bool right = false;              // `.`
+  std::string after;               // text behind it
 };
+
+enum class Rows { jobs, steps };
 
 struct Format {
   std::vector<Column> columns;
-  std::vector<std::string> errors; // lines for stderr, one for each unknown letter
-  [[nodiscard]] bool uses(std::string_view letters) const;
+  std::vector<std::string> errors; // lines for stderr, one for each unknown letter or name
+  [[nodiscard]] bool needs_facts() const;
 };
 
-// Runs of % count as one, as in Slurm: `%%i` is `%i`. An unknown letter is printed as it is.
-[[nodiscard]] Format parse_format(std::string_view text);
+// -o. Runs of % count as one, as in Slurm: `%%i` is `%i`. An unknown letter is printed as it is.
+[[nodiscard]] Format parse_format(std::string_view text, Rows rows = Rows::jobs);
+// -O: NAME[:[.][WIDTH][SUFFIX]], separated by commas; without all of that 20 characters, with a
+// suffix alone as long as the value. Unknown names are left out.
+[[nodiscard]] Format parse_long_format(std::string_view text, Rows rows = Rows::jobs);
 
 inline constexpr std::string_view k_default_format = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
 inline constexpr std::string_view k_long_format = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
+inline constexpr std::string_view k_start_format = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
+inline constexpr std::string_view k_step_format = "%.15i %.8j %.9P %.8u %.9M %N";
 
-[[nodiscard]] std::string header_line(const Format& format); // with line feed
-[[nodiscard]] std::string job_line(const Format& format, const queue::Job& job, std::int64_t now);
+// Whole lines, with line feed, at the end of `out`.
+void append_header(const Format& format, std::string& out);
+void append_line(const Format& format,
+                 const queue::Job& job,
+                 const Setting& setting,
+                 std::string& out);
+void append_line(const Format& format,
+                 const queue::Step& step,
+                 const Setting& setting,
+                 std::string& out);
 
 } // namespace shim::commands::squeue

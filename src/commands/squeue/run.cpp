@@ -1,25 +1,29 @@
 #include "columns.h"
 #include "order.h"
+#include "recent.h"
 #include "request.h"
 
 #include "slurm_shim/base/strings.h"
-#include "slurm_shim/cli/help.h"
+#include "slurm_shim/base/yaml.h"
 #include "slurm_shim/commands/squeue.h"
-#include "slurm_shim/ge/accounting.h"
+#include "slurm_shim/context/opening.h"
+#include "slurm_shim/ge/cell.h"
 #include "slurm_shim/posix/identity.h"
+#include "slurm_shim/queue/document.h"
+#include "slurm_shim/queue/steps.h"
+#include "slurm_shim/queue/targets.h"
 #include "slurm_shim/slurm/exit_codes.h"
 
 #include <algorithm>
 #include <ctime>
+
+#include <unistd.h>
 
 namespace shim::commands {
 
 namespace {
 
 using squeue::Request;
-
-constexpr std::int64_t k_min_job_age = 300; // as long as Slurm remembers a finished job
-constexpr std::string_view k_facts_letters = "UGgZoakVcE";
 
 constexpr cli::HelpFrame k_help{
     .synopsis = "squeue [OPTIONS...]",
@@ -93,21 +97,6 @@ Result<void> check_hosts(const ge::Tools& tools, const Request& request) {
   return {};
 }
 
-// A single id that qstat does not list: Slurm knows a job for a while after its end and says so by
-// an empty list; an id it never had is an error (spec commands 2.2).
-bool is_unknown(const context::Context& ctx,
-                const ge::Tools& tools,
-                const Request& request,
-                const std::vector<queue::Job>& jobs) {
-  if (request.jobs.size() != 1 || ctx.config.squeue_unknown_job == "empty") return false;
-  const auto job = request.jobs[0].job;
-  if (std::ranges::find(jobs, job, &queue::Job::job) != jobs.end()) return false;
-  if (ctx.config.squeue_unknown_job == "error") return true;
-  const auto end = ge::query_end(tools, job);
-  if (!end) return false;
-  return !*end || ctx.clock.unix_ms() / 1000 - **end > k_min_job_age;
-}
-
 std::string date_line(std::int64_t now) {
   const auto when = static_cast<std::time_t>(now);
   std::tm parts{};
@@ -117,67 +106,189 @@ std::string date_line(std::int64_t now) {
   return {text, size};
 }
 
-int show(context::Context& ctx, const Request& request) {
-  if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
-  const ge::Tools tools(ctx.runner, ctx.env, ctx.config.qstat_timeout);
-  const auto format = squeue::parse_format(request.format);
-  queue::Source source{tools, ctx.config, std::nullopt, ctx.clock.unix_ms() / 1000};
-  if (auto state = records::locate_state(ctx.runner, ctx.env, ctx.config.job_records))
-    source.state = std::move(*state);
-  bool nobody = false;
-  queue::Request query{.users = users_of(ctx, request, nobody),
-                       .jobs = {},
-                       .split_arrays = request.split_arrays,
-                       .facts = format.uses(k_facts_letters) || !request.accounts.empty()};
-  for (const auto& ref : request.jobs)
-    query.jobs.push_back(ref.job);
-  if (const auto fine = check_hosts(tools, request); !fine) return tell(ctx, fine.error());
-  std::vector<queue::Job> jobs;
-  if (!nobody) {
-    auto loaded = queue::load(source, query);
-    if (!loaded) return ctx.fail(loaded.error());
-    jobs = std::move(*loaded);
-    if (is_unknown(ctx, tools, request, jobs)) {
-      ctx.say("slurm_load_jobs error: Invalid job id specified\n");
-      return slurm::k_exit_failure;
+// One squeue call: what was asked for, and whom to ask.
+class Listing {
+public:
+  Listing(context::Context& ctx, const Request& request, std::vector<std::string> words)
+      : m_ctx(ctx), m_request(request), m_words(std::move(words)),
+        m_tools(ctx.runner, ctx.env, ctx.config.qstat_timeout) {
+    m_setting.time_format = request.time_format;
+    m_setting.array_width = queue::array_width(ctx.env);
+    m_setting.cluster = ge::cluster_name(ctx.env);
+    if (auto state = records::locate_state(ctx.runner, ctx.env, ctx.config.job_records))
+      m_state = std::move(*state);
+  }
+
+  int show() {
+    m_setting.now = m_ctx.clock.unix_ms() / 1000;
+    bool nobody = false;
+    const auto users = users_of(m_ctx, m_request, nobody);
+    if (const auto fine = check_hosts(m_tools, m_request); !fine) return tell(m_ctx, fine.error());
+    auto& jobs = kept_jobs();
+    jobs = {};
+    if (!nobody) {
+      auto loaded = load(users);
+      if (!loaded) return m_ctx.fail(loaded.error());
+      jobs = std::move(*loaded);
+      if (is_unknown(users, jobs)) {
+        m_ctx.say("slurm_load_jobs error: Invalid job id specified\n");
+        return slurm::k_exit_failure;
+      }
+    }
+    if (m_request.split_partitions) split_partitions(jobs);
+    std::erase_if(jobs, [&](const auto& job) { return !squeue::keeps(m_request, job); });
+    for (const auto& line : m_request.format.errors)
+      m_ctx.error(line);
+    if (m_request.steps)
+      print_steps(queue::steps_of(source(), jobs));
+    else if (m_request.output != squeue::Output::table)
+      print_document(jobs);
+    else
+      print_jobs(jobs);
+    return slurm::k_exit_ok;
+  }
+
+  // Until it is interrupted. A question that fails is told and asked again the next time.
+  int repeat() {
+    const bool redraw = ::isatty(STDOUT_FILENO) == 1;
+    for (;;) {
+      if (redraw) m_ctx.out.write("\x1b[H\x1b[2J");
+      m_ctx.out.write(date_line(m_ctx.clock.unix_ms() / 1000));
+      static_cast<void>(show());
+      if (m_ctx.out.flush() != 0) return slurm::k_exit_failure;
+      m_ctx.clock.sleep_for(std::chrono::seconds(m_request.iterate_s));
     }
   }
-  std::erase_if(jobs, [&](const auto& job) { return !squeue::keeps(request, job); });
-  squeue::sort_jobs(jobs, request.sort);
-  for (const auto& line : format.errors)
-    ctx.error(line);
-  if (request.long_form && request.header) ctx.out.write(date_line(source.now));
-  if (request.header) ctx.out.write(squeue::header_line(format));
-  for (const auto& job : jobs)
-    ctx.out.write(squeue::job_line(format, job, source.now));
-  return slurm::k_exit_ok;
-}
+
+private:
+  // The jobs of this listing. They are not destroyed with it: to give back the strings of tens of
+  // thousands of jobs one by one costs as much as a good part of their lines, and the process ends.
+  static std::vector<queue::Job>& kept_jobs() {
+    static auto* const jobs = new std::vector<queue::Job>;
+    return *jobs;
+  }
+
+  // A single id that is not in the queue: Slurm knows a job for a while after its end and says so
+  // by an empty list; an id it never had is an error (spec commands 2.2). Who cannot be asked does
+  // not know better.
+  [[nodiscard]] bool is_unknown(const std::vector<std::string>& users,
+                                const std::vector<queue::Job>& jobs) const {
+    if (m_request.jobs.size() != 1 || m_request.steps) return false;
+    if (m_ctx.config.squeue_unknown_job == "empty") return false;
+    const auto job = m_request.jobs[0].job;
+    if (std::ranges::find(jobs, job, &queue::Job::job) != jobs.end()) return false;
+    if (m_ctx.config.squeue_unknown_job == "error") return true;
+    const auto ended = ended_lately(users, jobs);
+    return ended && ended->empty();
+  }
+
+  [[nodiscard]] Result<std::vector<queue::Job>>
+  ended_lately(const std::vector<std::string>& users, const std::vector<queue::Job>& live) const {
+    const auto self = posix::user_name(m_ctx.runner, m_ctx.env);
+    return squeue::ended_lately(source(), m_request.jobs, users, self, live);
+  }
+
+  [[nodiscard]] queue::Source source() const {
+    return {m_tools, m_ctx.config, m_state, m_setting.now};
+  }
+
+  [[nodiscard]] Result<std::vector<queue::Job>> load(const std::vector<std::string>& users) const {
+    queue::Request query{.users = users,
+                         .jobs = {},
+                         .split_arrays = m_request.split_arrays,
+                         .facts = m_request.format.needs_facts() || !m_request.accounts.empty() ||
+                                  m_request.output != squeue::Output::table,
+                         .starts = true,
+                         .partitions = true};
+    for (const auto& ref : m_request.jobs)
+      query.jobs.push_back(ref.job);
+    auto jobs = queue::load(source(), query);
+    if (!jobs || !m_request.wants_ended()) return jobs;
+    auto ended = ended_lately(users, *jobs);
+    if (!ended) return ended;
+    jobs->insert(jobs->end(),
+                 std::make_move_iterator(ended->begin()),
+                 std::make_move_iterator(ended->end()));
+    return jobs;
+  }
+
+  // A pending job that may run in several partitions has a line for each.
+  static void split_partitions(std::vector<queue::Job>& jobs) {
+    std::vector<queue::Job> out;
+    for (auto& job : jobs) {
+      const auto names = job.partition;
+      for (const auto name : split(names, ',')) {
+        out.push_back(job);
+        out.back().partition = name;
+      }
+    }
+    jobs = std::move(out);
+  }
+
+  void print_header() const {
+    std::string text;
+    if (m_request.long_form && m_request.header && m_request.iterate_s == 0)
+      text = date_line(m_setting.now);
+    if (m_request.header) squeue::append_header(m_request.format, text);
+    m_ctx.out.write(text);
+  }
+
+  void print_jobs(const std::vector<queue::Job>& jobs) const {
+    print_header();
+    std::string line;
+    for (const auto* job : squeue::sorted(jobs, m_request.sort)) {
+      line.clear();
+      squeue::append_line(m_request.format, *job, m_setting, line);
+      m_ctx.out.write(line);
+    }
+  }
+
+  void print_steps(std::vector<queue::Step> steps) const {
+    std::erase_if(steps, [&](const auto& step) { return !squeue::keeps(m_request, step); });
+    squeue::sort_steps(steps, m_request.sort);
+    print_header();
+    for (const auto& step : steps) {
+      std::string line;
+      squeue::append_line(m_request.format, step, m_setting, line);
+      m_ctx.out.write(line);
+    }
+  }
+
+  void print_document(const std::vector<queue::Job>& jobs) const {
+    const auto text = queue::jobs_document(squeue::sorted(jobs, m_request.sort),
+                                           {.version = m_ctx.config.compat_version,
+                                            .user = posix::user_name(m_ctx.runner, m_ctx.env),
+                                            .words = m_words,
+                                            .cluster = m_setting.cluster,
+                                            .now = m_setting.now});
+    m_ctx.out.write(m_request.output == squeue::Output::json ? text : json_to_yaml(text));
+  }
+
+  context::Context& m_ctx;
+  const Request& m_request;
+  std::vector<std::string> m_words;
+  ge::Tools m_tools;
+  std::optional<records::StatePaths> m_state;
+  squeue::Setting m_setting;
+};
 
 } // namespace
 
 int run_squeue(context::Context& ctx, const std::vector<std::string>& words) {
-  auto parsed = cli::parse(squeue_options(), words, {.command = ctx.command, .permute = true});
-  if (!parsed) {
-    ctx.say(parsed.error().message + "\n");
-    return slurm::k_exit_failure;
-  }
-  if (parsed->has("version")) {
-    ctx.out.write(context::version_text(ctx));
-    return slurm::k_exit_ok;
-  }
-  if (parsed->has("help") || parsed->has("usage")) {
-    ctx.out.write(parsed->has("help") ? cli::help_text(squeue_options(), k_help)
-                                      : cli::usage_text(squeue_options(), k_help));
-    return slurm::k_exit_ok;
-  }
-  if (const auto fine = cli::refuse_unsupported(*parsed, false); !fine)
-    return ctx.fail(fine.error());
-  if (const int code = take_loose_value(ctx, *parsed); code != slurm::k_exit_ok) return code;
-  for (const auto& line : cli::warnings_of(*parsed))
-    ctx.warning(line);
-  const auto request = squeue::make_request(*parsed, ctx.env);
+  auto opening = context::open(ctx, squeue_options(), k_help, words);
+  if (opening.code) return *opening.code;
+  auto& parsed = opening.parsed;
+  if (const int code = take_loose_value(ctx, parsed); code != slurm::k_exit_ok) return code;
+  const auto request = squeue::make_request(parsed, ctx.env);
   if (!request) return tell(ctx, request.error());
-  return show(ctx, *request);
+  if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
+  const auto clusters = cli::value_of(parsed, squeue_options(), ctx.env, "clusters");
+  if (const auto known = queue::check_clusters(clusters, ctx.env); !known)
+    return tell(ctx, known.error());
+  auto command = words;
+  command.insert(command.begin(), ctx.command);
+  Listing listing(ctx, *request, std::move(command));
+  return request->iterate_s > 0 ? listing.repeat() : listing.show();
 }
 
 } // namespace shim::commands

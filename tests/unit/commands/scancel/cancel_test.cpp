@@ -2,6 +2,7 @@
 
 #include "slurm_shim/commands/scancel.h"
 #include "slurm_shim/posix/files.h"
+#include "slurm_shim/records/cancel_note.h"
 
 #include <gtest/gtest.h>
 
@@ -59,6 +60,16 @@ TEST_F(Cancel, DeletesInBatchesOfAHundred) {
   EXPECT_EQ(m_err.text(), "");
 }
 
+TEST_F(Cancel, RunsOfTasksAreOneCallEach) {
+  EXPECT_EQ(engine_targets(7, {}), std::vector<std::string>{"7"});
+  EXPECT_EQ(engine_targets(7, {1, 3, 4, 5, 9}), (std::vector<std::string>{"7.1", "7.3-5", "7.9"}));
+  m_runner.answers = {{0, "u has deleted job 6\n", ""},
+                      {0, "u has deleted job-array task 7.3\n", ""}};
+  EXPECT_EQ(end_jobs(m_engine, m_request, {"6", "7.3-5", "7.9"}), 0);
+  using Calls = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(m_runner.calls, (Calls{{"6", "7.9"}, {"7", "-t", "3-5"}}));
+}
+
 TEST_F(Cancel, AJobThatHasEndedIsFine) {
   m_runner.answers = {{1, "denied: job \"7\" does not exist\n", ""}};
   EXPECT_EQ(end_jobs(m_engine, m_request, {"7"}), 0);
@@ -87,6 +98,50 @@ TEST_F(Cancel, AnEngineThatDoesNotAnswerIsAnError) {
   EXPECT_EQ(end_jobs(m_engine, m_request, {"7"}), 1);
   EXPECT_NE(m_err.text().find("qdel: error: unable to send message to qmaster\n"),
             std::string::npos);
+}
+
+TEST_F(Cancel, KeepsANoteOfWhatIsToEnd) {
+  const records::StatePaths state(m_folder / "state");
+  ASSERT_TRUE(records::make_state_folders(state));
+  for (const int job : {7, 45, 46})
+    ASSERT_TRUE(posix::write_file_atomic(state.submit_file(job), "{}\n"));
+  m_engine.state = state;
+  m_engine.self = "alice";
+  m_runner.answers = {{1,
+                       "alice has registered the job 7 for deletion\n"
+                       "alice has registered the job-array task 45.2 for deletion\n"
+                       "alice has deleted job-array task 45.3\n"
+                       "bob - you do not have the necessary privileges to delete the job \"46\"\n",
+                       ""}};
+  EXPECT_EQ(end_jobs(m_engine, m_request, {"7", "45.2", "45.3", "46"}), 210);
+  const auto whole = records::read_cancel_notes(state, 7);
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_TRUE(whole[0].tasks.empty());
+  EXPECT_EQ(whole[0].user, "alice");
+  ASSERT_EQ(records::read_cancel_notes(state, 45).size(), 1U);
+  EXPECT_EQ(records::read_cancel_notes(state, 45)[0].tasks, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_TRUE(records::read_cancel_notes(state, 46).empty());
+}
+
+TEST_F(Cancel, ForeignJobsAreDeniedBeforeAnybodyIsAsked) {
+  queue::Job job;
+  job.job = 7;
+  job.user = "bob";
+  job.state = slurm::JobState::running;
+  m_engine.self = "alice";
+  m_request.signal = SIGUSR1;
+  EXPECT_EQ(signal_job(m_engine, m_request, job, ""), 210);
+  EXPECT_EQ(m_err.text(), "scancel: error: Kill job error on job id 7: Access/permission denied\n");
+  EXPECT_TRUE(m_runner.calls.empty());
+}
+
+TEST_F(Cancel, AStepOfAJobThatWaitsIsUnknown) {
+  queue::Job job;
+  job.job = 7;
+  EXPECT_EQ(signal_job(m_engine, m_request, job, "3"), 225);
+  const std::string line =
+      "scancel: error: Kill job error on job step id 7: Invalid job id specified\n";
+  EXPECT_EQ(m_err.text(), line + line);
 }
 
 TEST_F(Cancel, SignalsOfUnsupervisedJobsAreStopAndContinueOnly) {

@@ -32,6 +32,9 @@ TEST(ScancelRequest, RefusesInSlurmsWords) {
       {"-s BOGUS 5", "Unknown job signal: BOGUS"},
       {"-s 0 5", "Unknown job signal: 0"},
       {"7_[x]", "_parse_single_range: Invalid range: `x'\nInvalid job id 7_[x]"},
+      // vectors/13 life.scancel_batchstep
+      {"7.batch", "Invalid job id 7.batch"},
+      {"-s USR1 5 7.extern", "Invalid job id 7.extern"},
   };
   for (const auto& c : cases) {
     const auto request = request_of(c.line);
@@ -77,6 +80,20 @@ TEST(ScancelRequest, AllFiltersMustHold) {
   EXPECT_TRUE(keeps(*request_of("-u u -n train -p gpu -t RUNNING -w n2"), job));
   EXPECT_TRUE(keeps(*request_of("-w n1.example"), job));
   for (const auto* line : {"-u v", "-u u -n other", "-p batch -n train", "-t PD -u u", "-w n3"})
+    EXPECT_FALSE(keeps(*request_of(line), job)) << line;
+}
+
+TEST(ScancelRequest, ChoosesByWhatWasAskedFor) {
+  records::SubmitRecord record;
+  record.set("qos", "high");
+  record.set("resv", "12");
+  queue::Job job;
+  job.account = "acct1";
+  job.partition = "batch,gpu";
+  EXPECT_TRUE(keeps(*request_of("-q normal -A acct1 -p gpu"), job));
+  job.record = std::make_shared<const records::SubmitRecord>(record);
+  EXPECT_TRUE(keeps(*request_of("-q high -R 12"), job));
+  for (const auto* line : {"-q normal", "-R 13", "-A acct2", "--wckey k", "-p spare"})
     EXPECT_FALSE(keeps(*request_of(line), job)) << line;
 }
 

@@ -65,6 +65,7 @@ TEST_F(Scontrol, ShowsAJobAsSlurmDoes) {
 }
 
 TEST_F(Scontrol, ShowsOneElementOfAnArray) {
+  m_engine.answer("qacct -j 45", {1, "", "error: job id 45 not found\n"});
   const auto waiting = scontrol({"show", "job", "45_4"});
   EXPECT_TRUE(waiting.out.starts_with("JobId=") &&
               waiting.out.find("ArrayJobId=45 ArrayTaskId=4 ") != std::string::npos)
@@ -78,6 +79,7 @@ TEST_F(Scontrol, ShowsOneElementOfAnArray) {
 
 // vectors/10.
 TEST_F(Scontrol, RefusesInSlurmsWords) {
+  m_engine.answer("qacct", {1, "", "error: job id 9999828 not found\n"});
   const struct {
     Words words;
     const char* err;
@@ -161,17 +163,58 @@ TEST_F(Scontrol, AnEngineThatDoesNotAnswerIsAnError) {
 }
 
 TEST_F(Scontrol, WhatIsKnownButMissingSaysSo) {
-  for (const auto& words : std::vector<Words>{{"update", "JobId=43", "Nice=1"},
-                                              {"suspend", "43"},
-                                              {"requeuehold", "43"},
-                                              {"write", "batch_script", "43"},
-                                              {"show", "node", "n1"},
-                                              {"show", "config"}}) {
+  for (const auto& words : std::vector<Words>{{"reboot", "n1"},
+                                              {"listpids", "43"},
+                                              {"create", "partition"},
+                                              {"write", "hostlist", "43"},
+                                              {"show", "topology"}}) {
     const auto said = scontrol(words);
     EXPECT_EQ(said.code, 1);
     EXPECT_NE(said.err.find("is not supported by slurm-shim\n"), std::string::npos) << said.err;
   }
   EXPECT_TRUE(m_engine.calls.empty());
+}
+
+TEST_F(Scontrol, SuspendsAndResumesThroughTheEngine) {
+  m_engine.answer("qmod -sj", {0, "user1 - suspended job 43\n", ""});
+  m_engine.answer("qmod -usj", {0, "user1 - unsuspended job 50\n", ""});
+  EXPECT_EQ(scontrol({"suspend", "43"}).code, 0);
+  EXPECT_TRUE(called("qmod -sj 43"));
+  EXPECT_EQ(scontrol({"suspend", "50"}).code, 0); // it is already
+  EXPECT_FALSE(called("qmod -sj 50"));
+  EXPECT_EQ(scontrol({"resume", "50"}).code, 0);
+  EXPECT_TRUE(called("qmod -usj 50"));
+  EXPECT_EQ(scontrol({"resume", "43"}).err, "Job is not suspended for job 43\n");
+  EXPECT_EQ(scontrol({"suspend", "46"}).err, "Job is pending execution for job 46\n");
+  EXPECT_EQ(scontrol({"suspend", "9999"}).err, "Unexpected message received for job 9999\n");
+}
+
+TEST_F(Scontrol, ShowsAJobThatHasJustEnded) {
+  const auto now = std::time(nullptr);
+  char text[64];
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  const auto size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  const std::string when(text, size);
+  m_engine.answer("qacct -j 77",
+                  {0,
+                   "==============================================================\n"
+                   "qname batch.q\nhostname n1\nowner user1\njobname a\njobnumber 77\n"
+                   "taskid undefined\nqsub_time " +
+                       when + "\nstart_time " + when + "\nend_time " + when +
+                       "\nfailed 0\nexit_status 3\nslots 1\n",
+                   ""});
+  const auto said = scontrol({"-o", "show", "job", "77"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(said.out.find("JobState=FAILED Reason=NonZeroExitCode "), std::string::npos)
+      << said.out;
+  EXPECT_NE(said.out.find(" ExitCode=3:0 "), std::string::npos) << said.out;
+}
+
+TEST_F(Scontrol, ShowsJson) {
+  const auto said = scontrol({"show", "job", "43", "--json"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_NE(said.out.find("\"current_working_directory\": "), std::string::npos);
 }
 
 TEST_F(Scontrol, HostListsNeedNoEngine) {

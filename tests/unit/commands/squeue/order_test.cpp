@@ -37,10 +37,10 @@ queue::Job job_of(std::string_view line) {
   return job;
 }
 
-std::vector<std::string> lines_of(const Jobs& jobs) {
+std::vector<std::string> lines_of(const std::vector<const queue::Job*>& jobs) {
   std::vector<std::string> lines;
-  for (const auto& job : jobs)
-    lines.push_back(job.comment);
+  for (const auto* job : jobs)
+    lines.push_back(job->comment);
   return lines;
 }
 
@@ -65,8 +65,7 @@ TEST(SqueueOrder, IsSlurms) {
     for (const auto& line : orders.at("i"))
       jobs.push_back(job_of(line));
     std::ranges::reverse(jobs);
-    sort_jobs(jobs, keys);
-    EXPECT_EQ(lines_of(jobs), wanted) << "-S " << keys;
+    EXPECT_EQ(lines_of(sorted(jobs, keys)), wanted) << "-S " << keys;
   }
 }
 
@@ -76,11 +75,10 @@ queue::Job numbered(std::uint64_t id) {
   return job;
 }
 
-std::vector<std::uint64_t> sorted(Jobs jobs, std::string_view keys) {
-  sort_jobs(jobs, keys);
+std::vector<std::uint64_t> ids_by(const Jobs& jobs, std::string_view keys) {
   std::vector<std::uint64_t> ids;
-  for (const auto& job : jobs)
-    ids.push_back(job.id);
+  for (const auto* job : sorted(jobs, keys))
+    ids.push_back(job->id);
   return ids;
 }
 
@@ -91,12 +89,12 @@ TEST(SqueueOrder, TheFirstKeyCountsMost) {
   jobs[1].cpus = 4;
   jobs[2].cpus = 4;
   jobs[0].limit_min = 10;
-  EXPECT_EQ(sorted(jobs, "C,i"), (Ids{2, 3, 1}));
-  EXPECT_EQ(sorted(jobs, "-C, -i"), (Ids{1, 3, 2}));
-  EXPECT_EQ(sorted(jobs, "l,i"), (Ids{1, 2, 3})) << "no limit is the longest";
-  EXPECT_EQ(sorted(jobs, "?,"), (Ids{3, 2, 1})) << "what has no order changes nothing";
+  EXPECT_EQ(ids_by(jobs, "C,i"), (Ids{2, 3, 1}));
+  EXPECT_EQ(ids_by(jobs, "-C, -i"), (Ids{1, 3, 2}));
+  EXPECT_EQ(ids_by(jobs, "l,i"), (Ids{1, 2, 3})) << "no limit is the longest";
+  EXPECT_EQ(ids_by(jobs, "?,"), (Ids{3, 2, 1})) << "what has no order changes nothing";
   jobs[2].start = 100;
-  EXPECT_EQ(sorted(jobs, "S,i"), (Ids{3, 1, 2})) << "a start that is not known comes last";
+  EXPECT_EQ(ids_by(jobs, "S,i"), (Ids{3, 1, 2})) << "a start that is not known comes last";
 }
 
 TEST(SqueueOrder, RunningJobsFollowPendingOnesByDefault) {
@@ -107,7 +105,7 @@ TEST(SqueueOrder, RunningJobsFollowPendingOnesByDefault) {
   jobs[2].priority = 0.7;
   jobs[3].partition = "a";
   jobs[0].partition = jobs[1].partition = jobs[2].partition = "b";
-  EXPECT_EQ(sorted(jobs, k_default_sort), (Ids{4, 3, 2, 1}));
+  EXPECT_EQ(ids_by(jobs, k_default_sort), (Ids{4, 3, 2, 1}));
 }
 
 } // namespace

@@ -20,6 +20,18 @@ Result<Request> request_of(const Words& words, Words env = {}) {
   return make_request(*parsed, EnvList(std::move(env)));
 }
 
+std::string header(const Request& request) {
+  std::string line;
+  append_header(request.format, line);
+  return line;
+}
+
+std::string header(std::string_view format) {
+  std::string line;
+  append_header(parse_format(format), line);
+  return line;
+}
+
 Request good(const Words& words, Words env = {}) {
   auto request = request_of(words, std::move(env));
   EXPECT_TRUE(request) << request.error().message;
@@ -84,22 +96,78 @@ TEST(SqueueRequest, TakesListsFromOptionsAndEnvironment) {
   EXPECT_EQ(set.names, Words{"held"});
   EXPECT_TRUE(set.split_arrays);
   EXPECT_EQ(set.sort, "-i");
-  EXPECT_EQ(set.format, "%i:%j");
-  EXPECT_EQ(good({"-o", "%j"}, {"SQUEUE_FORMAT=%i"}).format, "%j");
+  EXPECT_EQ(header(set), "JOBID:NAME\n");
+  EXPECT_EQ(header(good({"-o", "%j"}, {"SQUEUE_FORMAT=%i"})), "NAME\n");
+  EXPECT_EQ(header(good({}, {"SQUEUE_FORMAT2=JobID:6,Name:5"})), "JOBID NAME \n");
+  EXPECT_EQ(header(good({}, {"SQUEUE_FORMAT=%t", "SQUEUE_FORMAT2=JobID"})), "ST\n");
+  EXPECT_EQ(header(good({"-O", "Name:5"}, {"SQUEUE_FORMAT=%t"})), "NAME \n");
+  EXPECT_EQ(good({}, {"SLURM_TIME_FORMAT=%s"}).time_format, "%s");
   EXPECT_TRUE(good({"-t", "all"}).states.empty());
+  EXPECT_TRUE(good({"-t", "all"}).wants_ended());
+  EXPECT_TRUE(good({"-t", "R,CD"}).wants_ended());
+  EXPECT_FALSE(good({"-t", "R,PD,CG"}).wants_ended());
 }
 
 TEST(SqueueRequest, HasSlurmsDefaults) {
   const auto request = good({});
-  EXPECT_EQ(request.format, k_default_format);
+  EXPECT_EQ(header(request), header(k_default_format));
   EXPECT_EQ(request.sort, k_default_sort);
   EXPECT_TRUE(request.header);
   EXPECT_FALSE(request.split_arrays);
-  EXPECT_EQ(good({"-l"}).format, k_long_format);
-  EXPECT_EQ(good({"-l"}, {"SQUEUE_FORMAT=%i"}).format, k_long_format);
+  EXPECT_EQ(header(good({"-l"})), header(k_long_format));
+  EXPECT_EQ(header(good({"-l"}, {"SQUEUE_FORMAT=%i"})), header(k_long_format));
+  EXPECT_EQ(header(good({"--start"})), header(k_start_format));
+  EXPECT_EQ(good({"--start"}).sort, "S");
+  EXPECT_EQ(header(good({"-s"})),
+            "         STEPID     NAME PARTITION     USER      TIME NODELIST\n");
+  EXPECT_EQ(good({"--json"}).output, Output::json);
+  EXPECT_EQ(good({"--yaml"}).output, Output::yaml);
   EXPECT_FALSE(good({"-h"}).header);
   EXPECT_TRUE(good({"-r"}).split_arrays);
-  EXPECT_EQ(good({"-o", ""}).format, "");
+  EXPECT_EQ(header(good({"-o", ""})), "\n");
+}
+
+TEST(SqueueRequest, RefusesWhatIsNoIntervalAndNoStep) {
+  EXPECT_EQ(request_of({"-i", "x"}).error().message, "--iterate=x\n");
+  EXPECT_EQ(request_of({"-i", "0"}).error().message, "--iterate=0\n");
+  EXPECT_EQ(good({"-i", "5"}).iterate_s, 5);
+  EXPECT_FALSE(request_of({"-sx.1"}));
+}
+
+TEST(SqueueRequest, FiltersSteps) {
+  queue::Step step;
+  step.job = step.id = 7;
+  step.job_id = "7";
+  step.step = "0";
+  for (const auto* text : {"7", "7.0", "8,7.0"})
+    EXPECT_TRUE(keeps(good({std::string("-s") + text}), step)) << text;
+  for (const auto* text : {"8", "7.1", "7.batch", "7_1.0"})
+    EXPECT_FALSE(keeps(good({std::string("-s") + text}), step)) << text;
+  step.job_id = "7_1";
+  EXPECT_TRUE(keeps(good({"-s7_1.0"}), step));
+  EXPECT_FALSE(keeps(good({"-s7_2.0"}), step));
+}
+
+TEST(SqueueRequest, FiltersWhatWasAskedFor) {
+  records::SubmitRecord record;
+  record.set("lic", "matlab:2,ansys");
+  record.set("resv", "12");
+  queue::Job job;
+  job.partition = "batch,gpu";
+  EXPECT_TRUE(keeps(good({"-q", "normal"}), job)) << "what has no quality has the normal one";
+  EXPECT_FALSE(keeps(good({"-L", "matlab"}), job));
+  EXPECT_FALSE(keeps(good({"-R", "12"}), job));
+  record.set("qos", "high");
+  job.record = std::make_shared<const records::SubmitRecord>(record);
+  EXPECT_TRUE(keeps(good({"-q", "low,high", "-L", "matlab", "-R", "12", "-p", "gpu"}), job));
+  EXPECT_FALSE(keeps(good({"-q", "normal"}), job));
+  EXPECT_FALSE(keeps(good({"-L", "mat"}), job));
+  EXPECT_TRUE(keeps(good({"--start"}), job));
+  job.state = slurm::JobState::completed;
+  EXPECT_FALSE(keeps(good({}), job));
+  EXPECT_FALSE(keeps(good({"--start", "-t", "all"}), job));
+  EXPECT_TRUE(keeps(good({"-t", "all"}), job));
+  EXPECT_TRUE(keeps(good({"-t", "CD"}), job));
 }
 
 TEST(SqueueRequest, FiltersAgree) {

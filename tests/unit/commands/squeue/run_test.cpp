@@ -85,18 +85,31 @@ TEST_F(SqueueRun, AJobThatNeverWasIsAnError) {
 }
 
 TEST_F(SqueueRun, AJobThatHasJustEndedIsAnEmptyList) {
-  const auto now = static_cast<std::time_t>(m_clock.unix_ms() / 1000 - 10);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char when[64];
-  ASSERT_NE(std::strftime(when, sizeof when, "%a %b %e %H:%M:%S %Y", &parts), 0U);
-  m_engine.answer("qacct", {0, std::string("end_time     ") + when + "\n", ""});
+  const auto record = [&](std::time_t end) {
+    std::tm parts{};
+    ::gmtime_r(&end, &parts);
+    char when[64];
+    EXPECT_NE(std::strftime(when, sizeof when, "%a %b %e %H:%M:%S %Y", &parts), 0U);
+    std::string text = std::string(62, '=') + "\nqname batch.q\nhostname gedeb-n1\nowner bob\n";
+    text += "jobname over\njobnumber 51\ntaskid undefined\nslots 1\nfailed 0\nexit_status 3\n";
+    for (const auto* key : {"qsub_time", "start_time", "end_time"})
+      text += std::string(key) + " " + when + "\n";
+    return posix::Output{0, text, ""};
+  };
+  m_engine.answer("qacct", record(static_cast<std::time_t>(m_clock.unix_ms() / 1000 - 10)));
   const auto ended = squeue({"-j", "51"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.out, k_header);
   EXPECT_EQ(ended.err, "");
-  m_engine.answer("qacct", {0, "end_time     Mon Nov 30 01:45:29 2020\n", ""});
+  const auto shown = squeue({"-h", "-t", "all", "-j", "51", "-o", "%i|%t|%r|%u|%R|%O"});
+  EXPECT_EQ(shown.out, "51|F|NonZeroExitCode|bob|(NonZeroExitCode)|0\n");
+  EXPECT_EQ(squeue({"-h", "-t", "CD", "-j", "51"}).out, "");
+  m_engine.answer("qacct", record(1606700729));
   EXPECT_EQ(squeue({"-j", "51"}).code, 1);
+  EXPECT_EQ(squeue({"-h", "-t", "all", "-j", "51"}).code, 1);
+  m_engine.answer("qacct", {1, "", "error: cannot open the accounting file\n"});
+  EXPECT_EQ(squeue({"-j", "51"}).code, 0) << "nobody could be asked";
+  EXPECT_EQ(squeue({"-t", "all"}).code, 1) << "what has ended is not known";
   configure("squeue_unknown_job: empty\n");
   EXPECT_EQ(squeue({"-j", "51"}).code, 0);
 }
