@@ -1,9 +1,11 @@
 // plan -> print -> apply. Nothing is written before every precondition holds.
 #include "install_apply.h"
+#include "install_manifest.h"
 #include "install_options.h"
 #include "install_print.h"
 
 #include "slurm_shim/commands/admin.h"
+#include "slurm_shim/posix/files.h"
 #include "slurm_shim/slurm/exit_codes.h"
 
 #include <cerrno>
@@ -26,7 +28,7 @@ check_rights(const Plan& plan, const InstallFacts& facts, const InstallOptions& 
   bool engine = false;
   bool files = false;
   for (const auto& action : plan.actions) {
-    if (action.op != Action::Op::create && action.op != Action::Op::modify) continue;
+    if (!action.changes()) continue;
     if (action.kind == Action::Kind::pe || action.kind == Action::Kind::queue)
       engine = true;
     else
@@ -58,61 +60,134 @@ bool confirmed(context::Context& ctx, const InstallOptions& options) {
   return answer == 'y' || answer == 'Y';
 }
 
-int apply(context::Context& ctx,
-          const Plan& plan,
-          const InstallFacts& facts,
-          const InstallOptions& options) {
-  const ge::Tools tools(ctx.runner, ctx.env, std::chrono::seconds(60));
-  const ge::Qconf qconf(tools);
-  const auto say = [&](const std::string& line) {
-    if (!options.json) ctx.out.write(line + "\n");
-  };
-  const auto applied = apply_plan(plan, facts, options, qconf, ctx.runner, say);
-  const auto manifest = write_manifest(plan, applied.done, options, ctx.runner, ctx.clock);
-  if (!manifest) ctx.warning("manifest: " + manifest.error().message);
-  if (!applied.error) {
-    say("installed; nothing is left to do");
-    return slurm::k_exit_ok;
+// A blocked entry without which the rest is worth nothing.
+const Action* needed_but_blocked(const Plan& plan, const InstallOptions& options) {
+  for (const auto& action : plan.actions)
+    if (action.op == Action::Op::blocked &&
+        (action.kind == Action::Kind::file || action.kind == Action::Kind::link ||
+         (action.kind == Action::Kind::pe && !options.uninstall)))
+      return &action;
+  return nullptr;
+}
+
+// Prints everything at its time: the plan first, or one JSON document at the end.
+class Run {
+public:
+  Run(context::Context& ctx,
+      const Plan& plan,
+      const InstallFacts& facts,
+      const InstallOptions& options)
+      : m_ctx(ctx), m_plan(plan), m_facts(facts), m_options(options) {}
+
+  int run() {
+    if (!m_options.json) m_ctx.out.write(plan_text(m_plan, m_facts, m_options, m_options.apply));
+    const int code = decide();
+    if (m_options.json) m_ctx.out.write(plan_json(m_plan, m_facts, m_options, m_outcome));
+    return code;
   }
-  ctx.error(applied.error->message);
-  const auto undo = undo_commands(plan, applied.done);
-  if (undo.empty()) return k_exit_partial;
-  ctx.say("What was done before stays. Commands that take it back, newest first:\n");
-  for (const auto& command : undo)
-    ctx.say("  " + command + "\n");
-  return k_exit_partial;
+
+private:
+  int decide() {
+    const bool blocked = m_plan.count(Action::Op::blocked) > 0;
+    if (!m_options.apply) return blocked ? k_exit_blocked : slurm::k_exit_ok;
+    if (const auto rights = check_rights(m_plan, m_facts, m_options); !rights)
+      return end("refused", rights.error().message, slurm::k_exit_failure);
+    if (blocked && !m_options.skip_blocked)
+      return end("blocked", "the plan has blocked entries, nothing was changed", k_exit_blocked);
+    if (const auto* needed = needed_but_blocked(m_plan, m_options))
+      return end("blocked",
+                 needed->target + " is blocked and cannot be skipped, nothing was changed",
+                 k_exit_blocked);
+    if (!m_plan.changes_anything()) return end("unchanged", "", slurm::k_exit_ok);
+    if (!m_options.json && !confirmed(m_ctx, m_options))
+      return end("refused", "not confirmed, nothing was changed", slurm::k_exit_failure);
+    return apply();
+  }
+
+  int end(const std::string& result, const std::string& error, int code) {
+    m_outcome.result = result;
+    m_outcome.error = error;
+    if (!error.empty()) m_ctx.error("install: " + error);
+    return code;
+  }
+
+  void warn(const std::string& text) {
+    m_outcome.warnings.push_back(text);
+    m_ctx.warning("install: " + text);
+  }
+
+  int apply() {
+    const ge::Tools tools(m_ctx.runner, m_ctx.env, std::chrono::seconds(60));
+    const ge::Qconf qconf(tools);
+    const auto say = [&](const std::string& line) {
+      if (!m_options.json) m_ctx.out.write(line + "\n");
+    };
+    auto applied = apply_plan(
+        m_plan, m_facts, m_options, qconf, tools, m_ctx.runner, say, [&](const std::string& text) {
+          warn(text);
+        });
+    if (!m_options.uninstall && applied.done > 0)
+      if (const auto written =
+              write_manifest(m_plan, applied.done, m_options, m_ctx.runner, m_ctx.clock);
+          !written)
+        warn("manifest: " + written.error().message);
+    if (!applied.error) {
+      say(m_options.uninstall ? "uninstalled" : "installed; nothing is left to do");
+      return end("applied", "", slurm::k_exit_ok);
+    }
+    m_outcome.undo = std::move(applied.undo);
+    const int code = end("failed", applied.error->message, k_exit_partial);
+    if (m_options.uninstall) {
+      m_ctx.say("What was removed before stays removed; run it again when the reason is gone.\n");
+      return code;
+    }
+    print_list("Taken back, newest first:\n", m_outcome.undo.undone);
+    print_list("Not taken back; these commands do it:\n", m_outcome.undo.left);
+    return code;
+  }
+
+  void print_list(const std::string& heading, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    m_ctx.say(heading);
+    for (const auto& line : lines)
+      m_ctx.say("  " + line + "\n");
+  }
+
+  context::Context& m_ctx;
+  const Plan& m_plan;
+  const InstallFacts& m_facts;
+  const InstallOptions& m_options;
+  Outcome m_outcome;
+};
+
+Result<Plan> plan_of(context::Context& ctx,
+                     const InstallFacts& facts,
+                     const InstallOptions& options,
+                     const std::vector<std::string>& links) {
+  if (!options.uninstall) return make_plan(facts, options, links);
+  TRY_ASSIGN(const auto manifest, read_manifest(manifest_path(options)));
+  std::vector<std::string> files;
+  for (const auto& [path, sum] : manifest.files)
+    if (posix::exists(path)) files.push_back(path);
+  return make_uninstall_plan(facts, options, manifest, checksums(ctx.runner, files));
 }
 
 } // namespace
 
 int run_install(context::Context& ctx,
                 const std::vector<std::string>& words,
-                const std::vector<std::string>& links) {
+                const ShippedProgram& program) {
   auto options = parse_install_options(words);
   if (!options) return ctx.fail(std::move(options).error().context("install"));
   if (options->help) {
-    ctx.out.write(options->help_text);
+    ctx.out.write(*options->help);
     return slurm::k_exit_ok;
   }
-  auto facts = gather_facts(ctx, *options, links);
+  auto facts = gather_facts(ctx, *options, program);
   if (!facts) return ctx.fail(std::move(facts).error().context("install"));
-  const auto plan = make_plan(*facts, *options, links);
-  ctx.out.write(options->json ? plan_json(plan, *facts, *options)
-                              : plan_text(plan, *facts, *options, options->apply));
-  const bool blocked = plan.count(Action::Op::blocked) > 0;
-  if (!options->apply) return blocked ? k_exit_blocked : slurm::k_exit_ok;
-  if (auto rights = check_rights(plan, *facts, *options); !rights)
-    return ctx.fail(std::move(rights).error().context("install"));
-  if (blocked) {
-    ctx.error("install: the plan has blocked entries, nothing was changed");
-    return k_exit_blocked;
-  }
-  if (!plan.changes_anything()) return slurm::k_exit_ok;
-  if (!confirmed(ctx, *options)) {
-    ctx.error("install: not confirmed, nothing was changed");
-    return slurm::k_exit_failure;
-  }
-  return apply(ctx, plan, *facts, *options);
+  const auto plan = plan_of(ctx, *facts, *options, program.links);
+  if (!plan) return ctx.fail(Error(plan.error()).context("install"));
+  return Run(ctx, *plan, *facts, *options).run();
 }
 
 } // namespace shim::commands

@@ -1,5 +1,7 @@
 #include "install_apply.h"
 
+#include "install_verify.h"
+
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/posix/files.h"
 
@@ -37,38 +39,41 @@ Result<void> make_link(const Action& action) {
   return fail_errno(action.target, error);
 }
 
+// The folders below the prefix go with their last file.
+Result<void> remove_file(const Action& action) {
+  if (::unlink(action.target.c_str()) != 0 && errno != ENOENT)
+    return fail_errno(action.target, errno);
+  auto folder = posix::dir_name(action.target);
+  for (int i = 0; i < 2 && ::rmdir(folder.c_str()) == 0; ++i)
+    folder = posix::dir_name(folder);
+  return {};
+}
+
 tl::unexpected<Error> not_taken(const std::string& what, const std::string& found) {
   return fail(ErrorKind::refused,
               what + ": qconf reported success, but the value read back is " +
                   (found.empty() ? "missing" : found));
 }
 
-// A cluster queue's or queue instance's value: "all.q" or "all.q@host".
-Result<std::string>
-read_queue_value(const ge::Qconf& qconf, const std::string& object, const std::string& attribute) {
-  const auto at = object.find('@');
-  const auto queue_name = object.substr(0, at);
-  TRY_ASSIGN(const auto queue, qconf.show("-sq", queue_name));
-  if (!queue) return fail(ErrorKind::not_found, "queue " + queue_name + " is gone");
-  const auto value = ge::parse_host_value(queue->get_or(attribute, ""));
-  if (at == std::string::npos) return value.fallback;
-  for (const auto& [host, text] : value.overrides)
-    if (host == object.substr(at + 1)) return text;
-  return std::string{};
-}
-
 class Applier {
 public:
-  Applier(const InstallFacts& facts, const ge::Qconf& qconf, posix::Runner& runner)
-      : m_facts(facts), m_qconf(qconf), m_runner(runner) {}
+  Applier(const InstallFacts& facts,
+          const ge::Qconf& qconf,
+          posix::Runner& runner,
+          std::function<Result<void>()> verify)
+      : m_facts(facts), m_qconf(qconf), m_runner(runner), m_verify(std::move(verify)) {}
 
   Result<void> apply(const Action& action) {
     switch (action.kind) {
     case Kind::file:
-    case Kind::config: return write_file(action, m_facts);
-    case Kind::link: return make_link(action);
-    case Kind::pe: return action.op == Op::create ? create_pe(action) : modify_pe(action);
+    case Kind::config:
+      return action.op == Op::remove ? remove_file(action) : write_file(action, m_facts);
+    case Kind::link: return action.op == Op::remove ? remove_file(action) : make_link(action);
+    case Kind::pe:
+      if (action.op == Op::remove) return remove_pe(action);
+      return action.op == Op::create ? create_pe(action) : modify_pe(action);
     case Kind::queue:
+      if (action.op == Op::remove) return unwire_queue(action);
       return action.attribute == "pe_list" ? add_to_pe_list(action) : set_starter(action);
     }
     return {};
@@ -92,8 +97,37 @@ private:
     return {};
   }
 
-  Result<void> modify_pe(const Action& action) {
+  Result<void> remove_pe(const Action& action) {
     TRY(m_qconf.change(action.qconf_args));
+    TRY_ASSIGN(const auto pe, m_qconf.show("-sp", action.target));
+    if (pe) return not_taken("PE " + action.target, "still there");
+    return {};
+  }
+
+  // Takes PEs out of a list, or sets a starter back.
+  Result<void> unwire_queue(const Action& action) {
+    TRY(m_qconf.change(action.qconf_args));
+    TRY_ASSIGN(const auto value, read_queue_value(m_qconf, action.target, action.attribute));
+    if (action.attribute != "pe_list") {
+      if (value != action.new_value && !(action.new_value == "NONE" && value.empty()))
+        return not_taken(action.target + " " + action.attribute, value);
+      return {};
+    }
+    // A version that takes only one name per call.
+    const auto present = ge::parse_name_list(value);
+    for (const auto& name : action.names)
+      if (std::find(present.begin(), present.end(), name) != present.end())
+        TRY(m_qconf.change({"-dattr", "queue", "pe_list", name, action.target}));
+    TRY_ASSIGN(const auto missing, missing_pes(action));
+    if (missing.size() != action.names.size()) return not_taken(action.target + " pe_list", value);
+    return {};
+  }
+
+  Result<void> modify_pe(const Action& action) {
+    if (action.bytes.empty())
+      TRY(m_qconf.change(action.qconf_args));
+    else
+      TRY(replace_pe(m_qconf, action.bytes));
     TRY_ASSIGN(const auto pe, m_qconf.show("-sp", action.target));
     const auto found = pe ? pe->get_or(action.attribute, "") : "";
     if (found != action.new_value)
@@ -126,6 +160,7 @@ private:
   Result<void> set_starter(const Action& action) {
     if (!m_tried) {
       TRY(try_files(action.new_value));
+      TRY(m_verify());
       m_tried = true;
     }
     TRY(m_qconf.change(action.qconf_args));
@@ -154,11 +189,15 @@ private:
   const InstallFacts& m_facts;
   const ge::Qconf& m_qconf;
   posix::Runner& m_runner;
+  std::function<Result<void>()> m_verify;
   bool m_tried = false;
 };
 
 std::string describe(const Action& action) {
-  std::string text = action.op == Op::create ? "created " : "modified ";
+  std::string text = action.op == Op::create   ? "created "
+                     : action.op == Op::remove ? "removed "
+                                               : "modified ";
+  if (action.kind == Kind::queue && action.op == Op::remove) text = "modified ";
   text += action.target;
   if (!action.attribute.empty()) text += " " + action.attribute;
   if (action.attribute == "pe_list") text += " " + action.new_value;
@@ -169,20 +208,33 @@ std::string describe(const Action& action) {
 
 Applied apply_plan(const Plan& plan,
                    const InstallFacts& facts,
-                   const InstallOptions& /*options*/,
+                   const InstallOptions& options,
                    const ge::Qconf& qconf,
+                   const ge::Tools& tools,
                    posix::Runner& runner,
-                   const std::function<void(const std::string&)>& say) {
-  Applier applier(facts, qconf, runner);
+                   const std::function<void(const std::string&)>& say,
+                   const std::function<void(const std::string&)>& warn) {
+  Applier applier(facts, qconf, runner, [&]() -> Result<void> {
+    if (options.trust_shared) return {};
+    return verify_on_hosts(facts, options, tools, say, warn);
+  });
+  Journal journal(facts, qconf);
   Applied applied;
   for (const auto& action : plan.actions) {
-    if (action.op == Op::create || action.op == Op::modify) {
-      if (auto result = applier.apply(action); !result) {
-        applied.error = std::move(result).error();
-        return applied;
-      }
-      say(describe(action));
+    if (!action.changes()) {
+      ++applied.done;
+      continue;
     }
+    auto kept = options.uninstall ? Result<void>{} : journal.before(action);
+    auto result = kept ? applier.apply(action) : std::move(kept);
+    if (!result) {
+      applied.error = std::move(result).error();
+      // What was removed stays removed: a second run goes on where this one stopped.
+      applied.undo = journal.roll_back();
+      if (!options.uninstall && applied.undo.left.empty()) applied.done = 0;
+      return applied;
+    }
+    say(describe(action));
     ++applied.done;
   }
   return applied;

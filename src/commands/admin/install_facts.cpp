@@ -1,5 +1,6 @@
 #include "install_facts.h"
 
+#include "install_manifest.h"
 #include "starter_text.h"
 
 #include "slurm_shim/base/strings.h"
@@ -103,13 +104,13 @@ read_queues(const ge::Qconf& qconf, const InstallOptions& options, InstallFacts&
     if (!queue) continue; // gone since the list was made
     const auto types = ge::parse_host_value(queue->get_or("qtype", ""));
     const bool batch = types.fallback.find("BATCH") != std::string::npos;
-    if (!batch && options.queues.empty()) continue;
+    if (!batch && options.queues.empty() && !options.uninstall) continue;
     facts.queues.push_back({name,
                             ge::parse_host_value(queue->get_or("pe_list", "NONE")),
                             ge::parse_host_value(queue->get_or("starter_method", "NONE")),
                             queue->get_or("slots", "")});
   }
-  if (facts.queues.empty())
+  if (facts.queues.empty() && !options.uninstall)
     return fail(ErrorKind::not_found, "there is no cluster queue that takes batch jobs");
   return {};
 }
@@ -117,11 +118,9 @@ read_queues(const ge::Qconf& qconf, const InstallOptions& options, InstallFacts&
 Result<void> read_pes(const ge::Qconf& qconf,
                       const ge::Tools& tools,
                       const InstallOptions& options,
+                      std::vector<std::string> wanted,
                       InstallFacts& facts) {
   TRY_ASSIGN(const auto names, qconf.list("-spl"));
-  std::vector<std::string> wanted{options.pe};
-  for (const auto& member : options.family)
-    wanted.push_back(family_name(options, member));
   for (const auto& name : names) {
     const bool ours = std::find(wanted.begin(), wanted.end(), name) != wanted.end();
     if (!ours && facts.pe_template) continue;
@@ -129,8 +128,9 @@ Result<void> read_pes(const ge::Qconf& qconf,
     if (!pe) continue;
     if (!facts.pe_template) facts.pe_template = *pe;
     if (!ours) continue;
-    if (!equals_ignore_case(pe->get_or("control_slaves", ""), "TRUE")) {
-      TRY_ASSIGN(const auto jobs, tools.run({"qstat", {"-u", "*", "-s", "rs", "-pe", name}}));
+    if (options.uninstall || !equals_ignore_case(pe->get_or("control_slaves", ""), "TRUE")) {
+      const std::string states = options.uninstall ? "prs" : "rs";
+      TRY_ASSIGN(const auto jobs, tools.run({"qstat", {"-u", "*", "-s", states, "-pe", name}}));
       for (const auto line : split(jobs.out, '\n'))
         if (const auto words = split_words(line); !words.empty() && is_digits(words[0]))
           ++facts.busy_pes[name];
@@ -180,9 +180,8 @@ std::vector<WantedFile> wanted_files(const std::string& prefix) {
           {prefix + "/etc/profile.sh", profile, 0644, false}};
 }
 
-Result<InstallFacts> gather_facts(context::Context& ctx,
-                                  InstallOptions& options,
-                                  const std::vector<std::string>& links) {
+Result<InstallFacts>
+gather_facts(context::Context& ctx, InstallOptions& options, const ShippedProgram& program) {
   InstallFacts facts;
   facts.sge_root = ctx.env.get_or("SGE_ROOT", "");
   if (facts.sge_root.empty())
@@ -190,7 +189,7 @@ Result<InstallFacts> gather_facts(context::Context& ctx,
   facts.cell = ctx.env.get_or("SGE_CELL", "default");
   facts.qmaster = act_qmaster(facts.sge_root, facts.cell);
   if (options.prefix.empty()) options.prefix = facts.sge_root + "/slurm-shim";
-  TRY_ASSIGN(facts.self, posix::self_path());
+  facts.self = program.path;
 
   const ge::Tools tools(ctx.runner, ctx.env, std::chrono::seconds(60));
   const ge::Qconf qconf(tools);
@@ -204,14 +203,26 @@ Result<InstallFacts> gather_facts(context::Context& ctx,
   TRY_ASSIGN(const auto admin_hosts, qconf.list("-sh"));
   facts.is_admin_host = holds_host(admin_hosts, facts.host);
   TRY(read_queues(qconf, options, facts));
-  TRY(read_pes(qconf, tools, options, facts));
+  std::vector<std::string> pes{options.pe};
+  for (const auto& member : options.family)
+    pes.push_back(family_name(options, member));
+  if (options.uninstall) {
+    TRY_ASSIGN(const auto manifest, read_manifest(manifest_path(options)));
+    pes.clear();
+    for (const auto& [name, pe] : manifest.pes)
+      pes.push_back(name);
+  }
+  TRY(read_pes(qconf, tools, options, std::move(pes), facts));
+  if (const auto global = qconf.configuration()) facts.min_uid = global->get_or("min_uid", "0");
+  facts.bootstrap =
+      posix::read_file(facts.sge_root + "/" + facts.cell + "/common/bootstrap").value_or("");
   TRY_ASSIGN(facts.complexes, qconf.complexes());
   TRY_ASSIGN(facts.exec_hosts, qconf.list("-sel"));
 
   for (const auto& wanted : wanted_files(options.prefix)) {
     TRY_ASSIGN(facts.files[wanted.path], look_at_wanted(wanted, facts.self));
   }
-  for (const auto& link : links) {
+  for (const auto& link : program.links) {
     const auto path = options.prefix + "/bin/" + link;
     auto& state = facts.files[path] = look_at(path);
     state.as_wanted = state.kind == FileFacts::Kind::link && state.link_target == "slurm-shim";

@@ -4,6 +4,7 @@
 
 #include "install_options.h"
 
+#include "slurm_shim/commands/admin.h"
 #include "slurm_shim/context/context.h"
 #include "slurm_shim/ge/qconf.h"
 
@@ -39,13 +40,14 @@ struct InstallFacts {
   std::optional<ge::Attributes> pe_template; // of any PE: this version's attributes
   std::vector<ge::Complex> complexes;
   std::vector<std::string> exec_hosts;
-  std::map<std::string, int> busy_pes; // jobs that run in a PE of ours
+  std::map<std::string, int> busy_pes; // jobs of a PE of ours; --uninstall: waiting ones, too
   std::map<std::string, FileFacts> files;
   std::string found_config;   // "" = none in the look-up path
   bool config_pins = false;   // each of its partitions has pe_by_layout
   std::string self;           // the running binary
   std::string blocked_prefix; // why the prefix cannot be written safely; "" = it can
   bool prefix_writable = true;
+  std::string min_uid, bootstrap; // of the global configuration; the cell's bootstrap file
 };
 
 // The files of an installation: path below the prefix -> wanted bytes (empty for the binary).
@@ -62,6 +64,6 @@ struct WantedFile {
 [[nodiscard]] std::string family_name(const InstallOptions& options, const std::string& member);
 
 [[nodiscard]] Result<InstallFacts>
-gather_facts(context::Context& ctx, InstallOptions& options, const std::vector<std::string>& links);
+gather_facts(context::Context& ctx, InstallOptions& options, const ShippedProgram& program);
 
 } // namespace shim::commands::admin

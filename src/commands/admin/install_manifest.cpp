@@ -1,4 +1,4 @@
-#include "install_apply.h"
+#include "install_manifest.h"
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/posix/files.h"
@@ -12,10 +12,6 @@ namespace {
 using Op = Action::Op;
 using Kind = Action::Kind;
 using Json = nlohmann::ordered_json;
-
-std::string manifest_path(const InstallOptions& options) {
-  return options.prefix + "/etc/install.json";
-}
 
 // The manifest of an earlier run; an empty object when there is none or it does not parse.
 Json earlier_manifest(const std::string& path) {
@@ -51,7 +47,28 @@ void record(Json& manifest, const Action& action) {
   }
 }
 
-// sha256sum's lines for the files that exist; missing tool or file: no sum.
+// The strings of an object; anything else is left out.
+std::map<std::string, std::string> strings_of(const Json& json) {
+  std::map<std::string, std::string> out;
+  if (!json.is_object()) return out;
+  for (const auto& [key, value] : json.items())
+    if (value.is_string()) out[key] = value.get<std::string>();
+  return out;
+}
+
+template <class Each> void each_entry(const Json& json, const char* key, const Each& each) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_object()) return;
+  for (const auto& [name, value] : found->items())
+    each(name, value);
+}
+
+} // namespace
+
+std::string manifest_path(const InstallOptions& options) {
+  return options.prefix + "/etc/install.json";
+}
+
 std::map<std::string, std::string> checksums(posix::Runner& runner,
                                              const std::vector<std::string>& files) {
   std::map<std::string, std::string> sums;
@@ -67,7 +84,32 @@ std::map<std::string, std::string> checksums(posix::Runner& runner,
   return sums;
 }
 
-} // namespace
+Result<Manifest> read_manifest(const std::string& path) {
+  TRY_ASSIGN(const auto text, posix::read_file(path));
+  const auto json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || json.value("schema", Json()) != 1)
+    return fail(ErrorKind::malformed, path + " is no manifest of an installation");
+  Manifest manifest;
+  if (const auto files = json.find("files"); files != json.end())
+    manifest.files = strings_of(*files);
+  each_entry(
+      json, "links", [&](const std::string& name, const Json&) { manifest.links.insert(name); });
+  each_entry(json, "pes", [&](const std::string& name, const Json& value) {
+    auto& pe = manifest.pes[name];
+    pe.created = value.is_object() && value.value("created", Json()) == true;
+    pe.before = strings_of(value);
+  });
+  each_entry(json, "queues", [&](const std::string& name, const Json& value) {
+    auto& queue = manifest.queues[name];
+    queue.before = strings_of(value);
+    if (!value.is_object()) return;
+    const auto added = value.find("pe_list_added");
+    if (added == value.end() || !added->is_array()) return;
+    for (const auto& pe : *added)
+      if (pe.is_string()) queue.pe_list_added.push_back(pe.get<std::string>());
+  });
+  return manifest;
+}
 
 Result<void> write_manifest(const Plan& plan,
                             std::size_t done,

@@ -1,8 +1,7 @@
 #include "install_options.h"
 
 #include "slurm_shim/base/strings.h"
-
-#include <CLI/CLI.hpp>
+#include "slurm_shim/cli/admin_parser.h"
 
 #include <algorithm>
 
@@ -46,45 +45,51 @@ Result<InstallOptions> parse_install_options(const std::vector<std::string>& wor
   bool no_files = false;
   bool no_config = false;
   std::string family = "default";
-  CLI::App app("Wires the shim into a Grid Engine cluster: prints its plan, --apply executes it.",
-               "slurm-shim install");
-  app.add_flag("--apply", options.apply, "execute the plan");
-  app.add_option("--prefix",
-                 options.prefix,
-                 "folder on a shared file system, the same on all hosts "
-                 "[$SGE_ROOT/slurm-shim]");
-  app.add_option("--pe", options.pe, "name of the parallel environment [slurm-shim]");
-  app.add_option("--queue", options.queues, "a cluster queue to wire; may be repeated");
-  app.add_flag("--all-queues", all_queues, "every queue that takes batch jobs (the default)");
-  app.add_flag("--no-starter", no_starter, "leave starter_method alone");
-  app.add_flag("--no-files", no_files, "files are in place already");
-  app.add_flag("--no-config", no_config, "write no configuration");
-  app.add_option("--config",
-                 options.config_file,
-                 "where to write the configuration "
-                 "[<prefix>/etc/config.yaml]");
-  app.add_flag("--json", options.json, "print the plan as JSON");
-  app.add_flag("--yes", options.yes, "do not ask");
-  app.add_flag("--force-files", options.force_files, "replace files that are not ours");
-  auto* family_option = app.add_option("--pe-family",
-                                       family,
-                                       "PEs with fixed rules, for engines without qsub -par: "
-                                       "default, none, or a list of slots per host, smp, fill");
-  try {
-    std::vector<std::string> reversed(words.rbegin(),
-                                      words.rend()); // CLI11 takes them from the end
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    options.help = true;
-    options.help_text = app.help();
-    return options;
-  } catch (const CLI::ParseError& e) {
-    return refuse(e.what());
-  }
+  cli::AdminParser parser(
+      "Wires the shim into a Grid Engine cluster: prints its plan, --apply executes it.",
+      "slurm-shim install");
+  parser.flag("--apply", options.apply, "execute the plan");
+  parser.option("--prefix",
+                options.prefix,
+                "folder on a shared file system, the same on all hosts "
+                "[$SGE_ROOT/slurm-shim]");
+  parser.option("--pe", options.pe, "name of the parallel environment [slurm-shim]");
+  parser.option("--queue", options.queues, "a cluster queue to wire; may be repeated");
+  parser.flag("--all-queues", all_queues, "every queue that takes batch jobs (the default)");
+  parser.flag("--no-starter", no_starter, "leave starter_method alone");
+  parser.flag("--no-files", no_files, "files are in place already");
+  parser.flag("--no-config", no_config, "write no configuration");
+  parser.option("--config",
+                options.config_file,
+                "where to write the configuration "
+                "[<prefix>/etc/config.yaml]");
+  parser.flag("--json", options.json, "print the plan as JSON");
+  parser.flag("--yes", options.yes, "do not ask");
+  parser.flag("--force-files", options.force_files, "replace files that are not ours");
+  parser.flag("--skip-blocked",
+              options.skip_blocked,
+              "apply what is not blocked; without it a blocked plan changes nothing");
+  parser.flag("--trust-shared",
+              options.trust_shared,
+              "do not try the files on every execution host before a starter is set");
+  parser.option("--verify-user",
+                options.verify_user,
+                "as whom root tries them there [the cell's admin user, where root may not submit]");
+  parser.flag("--uninstall",
+              options.uninstall,
+              "the reverse: take out what an installation made, by its manifest; a plan, too, "
+              "unless --apply is given");
+  parser.flag("--purge", options.purge, "with --uninstall: the configuration that was made, too");
+  parser.option("--pe-family",
+                family,
+                "PEs with fixed rules, for engines without qsub -par: "
+                "default, none, or a list of slots per host, smp, fill");
+  TRY_ASSIGN(options.help, parser.parse(words));
+  if (options.help) return options;
   options.starter = !no_starter;
   options.files = !no_files;
   options.config = !no_config;
-  options.family_given = family_option->count() > 0;
+  options.family_given = parser.given("--pe-family");
   TRY_ASSIGN(options.family, parse_family(family));
   for (const auto* path : {&options.prefix, &options.config_file})
     if (!path->empty() &&
@@ -94,6 +99,14 @@ Result<InstallOptions> parse_install_options(const std::vector<std::string>& wor
     options.prefix.pop_back();
   if (all_queues && !options.queues.empty())
     return refuse("--queue and --all-queues exclude each other");
+  if (options.purge && !options.uninstall) return refuse("--purge needs --uninstall");
+  if (options.skip_blocked && !options.apply) return refuse("--skip-blocked needs --apply");
+  if (options.uninstall && (no_starter || no_files || no_config || options.force_files ||
+                            options.family_given || !options.config_file.empty()))
+    return refuse("--uninstall goes by its manifest: only --prefix, --queue, --purge, --apply, "
+                  "--skip-blocked, --json and --yes go with it");
+  if (!options.verify_user.empty() && !is_object_name(options.verify_user))
+    return refuse("--verify-user: \"" + options.verify_user + "\" is no user name");
   if (!is_object_name(options.pe)) return refuse("--pe: \"" + options.pe + "\" is no PE name");
   for (const auto& queue : options.queues)
     if (!is_object_name(queue)) return refuse("--queue: \"" + queue + "\" is no cluster queue");

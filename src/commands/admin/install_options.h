@@ -3,6 +3,7 @@
 
 #include "slurm_shim/base/result.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,17 @@ struct InstallOptions {
   bool json = false;
   bool yes = false;
   bool force_files = false;
+  bool skip_blocked = false; // apply the rest of a plan that has blocked entries
+  bool trust_shared = false; // do not look at the execution hosts
+  std::string verify_user;   // as whom to look; "" = found
+  bool uninstall = false;
+  bool purge = false; // --uninstall: the configuration, too
   // Members of the family of PEs with fixed rules: numbers, "smp", "fill". Nothing of it when the
   // engine pins layouts itself, unless it was asked for.
   std::vector<std::string> family;
   bool family_given = false;
 
-  bool help = false;
-  std::string help_text;
+  std::optional<std::string> help; // to print instead of working
 };
 
 // Errors (usage, exit 1) name the word that is wrong.

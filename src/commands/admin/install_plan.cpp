@@ -288,6 +288,12 @@ void plan_starter(const QueueFacts& queue, const InstallOptions& options, Plan& 
   }
 }
 
+bool is_blocked(const Plan& plan, const std::string& pe) {
+  return std::any_of(plan.actions.begin(), plan.actions.end(), [&](const Action& action) {
+    return action.op == Op::blocked && action.kind == Kind::pe && action.target == pe;
+  });
+}
+
 void add_notes(const InstallFacts& facts, const InstallOptions& options, Plan& plan) {
   plan.notes.push_back(options.prefix + " must be the same folder on every execution host (" +
                        join(facts.exec_hosts, ", ") + ")");
@@ -309,7 +315,7 @@ std::size_t Plan::count(Action::Op op) const {
 }
 
 bool Plan::changes_anything() const {
-  return count(Op::create) + count(Op::modify) > 0;
+  return count(Op::create) + count(Op::modify) + count(Op::remove) > 0;
 }
 
 std::string pe_file(const InstallFacts& facts,
@@ -351,9 +357,11 @@ Plan make_plan(const InstallFacts& facts,
     plan.actions.push_back(std::move(action));
   }
   if (options.config) plan.actions.push_back(plan_config(facts, options));
-  const auto pes = wanted_pes(options);
+  auto pes = wanted_pes(options);
   for (const auto& pe : pes)
     plan_pe(facts, options, pe, plan);
+  // A PE of the site's that is in the way is none of ours to offer.
+  std::erase_if(pes, [&](const WantedPe& pe) { return is_blocked(plan, pe.name); });
   for (const auto& queue : facts.queues)
     plan_pe_list(queue, pes, plan);
   if (options.starter)

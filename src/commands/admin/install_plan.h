@@ -10,7 +10,7 @@
 namespace shim::commands::admin {
 
 struct Action {
-  enum class Op { create, modify, keep, blocked } op = Op::keep;
+  enum class Op { create, modify, remove, keep, blocked } op = Op::keep;
   enum class Kind { file, link, config, pe, queue } kind = Kind::file;
   std::string target;    // path, PE or queue
   std::string attribute; // of a PE or queue
@@ -22,7 +22,12 @@ struct Action {
   bool copies_self = false;
   std::vector<std::string> names; // pe_list: the PEs to add
   std::vector<std::string> undo;  // qconf arguments that take it back; files: rm
+  [[nodiscard]] bool changes() const {
+    return op == Op::create || op == Op::modify || op == Op::remove;
+  }
 };
+
+struct Manifest; // install_manifest.h
 
 struct Plan {
   std::vector<Action> actions; // in order of execution, starter_method last
@@ -34,6 +39,13 @@ struct Plan {
 [[nodiscard]] Plan make_plan(const InstallFacts& facts,
                              const InstallOptions& options,
                              const std::vector<std::string>& links);
+
+// The reverse, by what the manifest says was made: what is the site's, or was changed since, stays.
+// `sums`: SHA-256 of the manifest's files as they are. With --queue: only these queues are unwired.
+[[nodiscard]] Plan make_uninstall_plan(const InstallFacts& facts,
+                                       const InstallOptions& options,
+                                       const Manifest& manifest,
+                                       const std::map<std::string, std::string>& sums);
 
 // The PE as a file for `qconf -Ap`: the attributes of this engine's version, ours set.
 [[nodiscard]] std::string pe_file(const InstallFacts& facts,

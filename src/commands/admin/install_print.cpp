@@ -16,6 +16,7 @@ std::string_view op_name(Op op) {
   switch (op) {
   case Op::create: return "create";
   case Op::modify: return "modify";
+  case Op::remove: return "remove";
   case Op::keep: return "keep";
   case Op::blocked: return "blocked";
   }
@@ -43,7 +44,7 @@ std::string line_of(const Action& action) {
   if (action.op == Op::blocked && !action.old_value.empty()) line += "  is " + action.old_value;
   if (action.op == Op::modify && action.kind == Kind::pe)
     line += "  " + action.old_value + " -> " + action.new_value;
-  if (action.op == Op::modify && action.kind == Kind::queue)
+  if ((action.op == Op::modify || action.op == Op::remove) && action.kind == Kind::queue)
     line += action.attribute == "pe_list" ? "  " + action.new_value
                                           : "  " + action.old_value + " -> " + action.new_value;
   if ((action.op == Op::keep || action.op == Op::modify) && !action.reason.empty())
@@ -51,7 +52,7 @@ std::string line_of(const Action& action) {
   line += '\n';
   const std::string indent(20, ' ');
   if (action.op == Op::create && action.kind == Kind::pe) line += indent + action.new_value + '\n';
-  if (action.op == Op::create || action.op == Op::modify)
+  if (action.changes())
     if (const auto command = command_text(action); !command.empty())
       line += indent + command + '\n';
   if (action.op == Op::blocked) line += indent + "reason: " + action.reason + '\n';
@@ -63,7 +64,7 @@ std::string line_of(const Action& action) {
 std::string command_text(const Action& action) {
   if (action.qconf_args.empty()) return "";
   auto text = "qconf " + join(action.qconf_args, " ");
-  if (action.qconf_args.front() == "-Ap") text += " <file>";
+  if (action.qconf_args.front() == "-Ap" || action.qconf_args.front() == "-Mp") text += " <file>";
   return text;
 }
 
@@ -71,7 +72,7 @@ std::string plan_text(const Plan& plan,
                       const InstallFacts& facts,
                       const InstallOptions& options,
                       bool applying) {
-  std::string out = "slurm-shim install plan";
+  std::string out = options.uninstall ? "slurm-shim uninstall plan" : "slurm-shim install plan";
   out += applying ? "\n" : " (nothing has been changed)\n";
   out += fmt::format("  cell        {} at {} ({}), qmaster {}\n",
                      facts.cell,
@@ -81,9 +82,10 @@ std::string plan_text(const Plan& plan,
   out += fmt::format("  prefix      {}\n\n", options.prefix);
   for (const auto& action : plan.actions)
     out += line_of(action);
-  out += fmt::format("\n{} to create, {} to modify, {} kept, {} blocked\n",
+  out += fmt::format("\n{} to create, {} to modify, {}{} kept, {} blocked\n",
                      plan.count(Op::create),
                      plan.count(Op::modify),
+                     options.uninstall ? fmt::format("{} to remove, ", plan.count(Op::remove)) : "",
                      plan.count(Op::keep),
                      plan.count(Op::blocked));
   for (const auto& note : plan.notes)
@@ -93,7 +95,10 @@ std::string plan_text(const Plan& plan,
   return out;
 }
 
-std::string plan_json(const Plan& plan, const InstallFacts& facts, const InstallOptions& options) {
+std::string plan_json(const Plan& plan,
+                      const InstallFacts& facts,
+                      const InstallOptions& options,
+                      const Outcome& outcome) {
   nlohmann::ordered_json json;
   json["version"] = SHIM_VERSION;
   json["engine"] = facts.engine;
@@ -115,26 +120,17 @@ std::string plan_json(const Plan& plan, const InstallFacts& facts, const Install
   json["notes"] = plan.notes;
   json["summary"] = {{"create", plan.count(Op::create)},
                      {"modify", plan.count(Op::modify)},
+                     {"remove", plan.count(Op::remove)},
                      {"keep", plan.count(Op::keep)},
                      {"blocked", plan.count(Op::blocked)}};
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-std::vector<std::string> undo_commands(const Plan& plan, std::size_t done) {
-  std::vector<std::string> commands;
-  for (std::size_t i = done; i-- > 0;) {
-    const auto& action = plan.actions[i];
-    if (action.op != Op::create && action.op != Op::modify) continue;
-    if (!action.undo.empty()) {
-      auto text = "qconf " + join(action.undo, " ");
-      if (action.undo.front() == "-mp")
-        text += "   # and set " + action.attribute + " to " + action.old_value;
-      commands.push_back(std::move(text));
-    } else if (action.op == Op::create) {
-      commands.push_back("rm " + action.target);
-    }
+  json["result"] = outcome.result;
+  json["warnings"] = outcome.warnings;
+  if (!outcome.error.empty()) json["error"] = outcome.error;
+  if (outcome.result == "failed") {
+    json["undone"] = outcome.undo.undone;
+    json["left"] = outcome.undo.left;
   }
-  return commands;
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 } // namespace shim::commands::admin

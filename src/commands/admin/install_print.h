@@ -1,8 +1,9 @@
 #pragma once
-// A plan as text or JSON, and the commands that take actions back. Pure. Spec install-doctor-ports
+// A plan as text or JSON. Pure. Spec install-doctor-ports
 // 1.3.
 
 #include "install_plan.h"
+#include "install_undo.h"
 
 #include <string>
 #include <vector>
@@ -14,11 +15,19 @@ namespace shim::commands::admin {
                                     const InstallFacts& facts,
                                     const InstallOptions& options,
                                     bool applying);
-[[nodiscard]] std::string
-plan_json(const Plan& plan, const InstallFacts& facts, const InstallOptions& options);
 
-// "qconf -dp slurm-shim", newest first, for the first `done` actions.
-[[nodiscard]] std::vector<std::string> undo_commands(const Plan& plan, std::size_t done);
+// What became of it.
+struct Outcome {
+  std::string result = "plan"; // plan, applied, unchanged, blocked, refused, failed
+  std::string error;
+  std::vector<std::string> warnings;
+  Journal::Report undo;
+};
+[[nodiscard]] std::string plan_json(const Plan& plan,
+                                    const InstallFacts& facts,
+                                    const InstallOptions& options,
+                                    const Outcome& outcome);
+
 [[nodiscard]] std::string command_text(const Action& action);
 
 } // namespace shim::commands::admin

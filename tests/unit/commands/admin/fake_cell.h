@@ -25,7 +25,7 @@ public:
   explicit FakeCell(bool ocs) {
     engine = ocs ? "OCS 9.1.5" : "SGE 8.1.9";
     has_par = ocs;
-    for (const auto* tool : {"qconf", "qstat", "qsub"}) {
+    for (const auto* tool : {"qconf", "qstat", "qsub", "qrsh"}) {
       const auto path = m_dir / tool;
       std::ofstream(path) << "#!/bin/false\n";
       ::chmod(path.c_str(), 0755);
@@ -57,6 +57,8 @@ public:
     if (tool == "qstat" && args == std::vector<std::string>{"-help"})
       return posix::Output{0, engine + "\nusage: qstat [options]\n", ""};
     if (tool == "qstat") return posix::Output{0, running_jobs, ""};
+    if (tool == "qrsh" || tool == "runuser") return on_host(line);
+    if (tool == "sha256sum") return m_real.run(request);
     if (tool == "qsub")
       return posix::Output{0, engine + "\n" + (has_par ? "   [-par allocation_rule]\n" : ""), ""};
     if (tool == "getent") return posix::Output{0, "boss:x:0:0::/:/bin/sh\n", ""};
@@ -89,10 +91,22 @@ public:
   std::set<std::string> pretending; // call lines that end with 0 and do nothing
   bool lists_at_once = true;        // -aattr takes several names
   bool unreachable = false;
+  std::map<std::string, posix::Output> host_answers; // instead of the version: "n2" -> ...
   int version_status = 0;
+  std::string min_uid = "0";
+  std::vector<std::string> visited; // hosts on which something was tried
   std::vector<std::string> changes; // call lines that changed something
 
 private:
+  // What the starter's trial prints on a host.
+  posix::Output on_host(const std::string& line) {
+    const auto at = line.find("h=") + 2;
+    const auto host = line.substr(at, line.find(' ', at) - at);
+    visited.push_back(host);
+    if (const auto found = host_answers.find(host); found != host_answers.end())
+      return found->second;
+    return {0, "slurm-shim " SHIM_VERSION " (slurm 24.05.0)\n", ""};
+  }
   static posix::Output no(const std::string& text) { return {1, "", text + "\n"}; }
   template <class Range> static posix::Output lines(const Range& names) {
     return {0, join(names, "\n") + "\n", ""};
@@ -113,6 +127,7 @@ private:
     if (verb == "-sm") return lines(managers);
     if (verb == "-sh") return lines(admin_hosts);
     if (verb == "-sel") return lines(std::vector<std::string>{"n1", "n2"});
+    if (verb == "-sconf") return {0, "#global:\nmin_uid " + min_uid + "\nport_range none\n", ""};
     if (verb == "-sc") return {0, complexes, ""};
     if (verb == "-sql")
       return queues.empty() ? no("no cluster queue list defined") : lines(keys(queues));
@@ -128,6 +143,12 @@ private:
     if (pretending.contains(line)) return {0, "", ""};
     changes.push_back(line);
     if (verb == "-Ap") return add_pe(args.at(1));
+    if (verb == "-Mp") {
+      const auto pe = ge::parse_attributes(posix::read_file(args.at(1)).value());
+      pes[pe.get_or("pe_name", "")] = pe;
+      return {0, "", ""};
+    }
+    if (verb == "-dp") return delete_pe(args.at(1));
     if (verb == "-mattr" && args.at(1) == "pe") {
       pes.at(args.at(4)).set(args.at(2), args.at(3));
       return {0, "", ""};
@@ -147,7 +168,17 @@ private:
     return {0, "", "boss added \"" + name + "\" to parallel environment list\n"};
   }
 
-  // -aattr|-mattr queue ATTRIBUTE VALUE QUEUE[@HOST]
+  posix::Output delete_pe(const std::string& name) {
+    for (const auto& [queue, object] : queues)
+      if (const auto names = ge::parse_name_list(object.get_or("pe_list", ""));
+          std::find(names.begin(), names.end(), name) != names.end())
+        return no("Parallel environment \"" + name + "\" is still referenced in queue \"" + queue +
+                  "\"");
+    if (pes.erase(name) == 0) return no("parallel environment \"" + name + "\" does not exist");
+    return {0, "", "boss removed \"" + name + "\" from parallel environment list\n"};
+  }
+
+  // -aattr|-dattr|-mattr queue ATTRIBUTE VALUE QUEUE[@HOST]
   posix::Output change_queue(const std::vector<std::string>& args) {
     const auto& object = args.at(4);
     const auto at = object.find('@');
@@ -165,6 +196,11 @@ private:
     }
     if (args[0] == "-mattr") {
       *part = args[3];
+    } else if (args[0] == "-dattr") {
+      auto names = ge::parse_name_list(*part);
+      for (const auto& name : ge::parse_name_list(args[3]))
+        std::erase(names, name);
+      *part = names.empty() ? "NONE" : join(names, " ");
     } else {
       auto names = ge::parse_name_list(*part);
       for (const auto& name : ge::parse_name_list(args[3])) {
@@ -182,6 +218,7 @@ private:
   }
 
   TempDir m_dir;
+  posix::ProcessRunner m_real;
 };
 
 } // namespace shim::test

@@ -1,77 +1,23 @@
-#include "fake_cell.h"
+#include "install_fixture.h"
 #include "starter_text.h"
 
-#include "slurm_shim/commands/admin.h"
 #include "slurm_shim/config/config.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include <filesystem>
 
 namespace shim::commands {
 
 namespace {
 
 namespace fs = std::filesystem;
-using test::FakeCell;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-class StillClock final : public posix::Clock {
-public:
-  [[nodiscard]] std::int64_t unix_ms() const override { return 1796000000000; }
-  void sleep_for(std::chrono::milliseconds) override {}
-};
-
-const std::vector<std::string> k_links{"srun", "sbatch", "slurm-shim-env"};
-
-class Install : public testing::TestWithParam<bool> {
-protected:
-  Install() : cell(GetParam()), prefix(m_root / "ge/slurm-shim") {
-    fs::create_directories(m_root / "ge");
-  }
-
-  int run(std::vector<std::string> words) {
-    StringSink out_sink;
-    StringSink err_sink;
-    StillClock clock;
-    context::Context ctx{
-        "slurm-shim",
-        EnvList(
-            {"SGE_ROOT=" + m_root / "ge", "SGE_CELL=default", "SLURM_SHIM_GE_BIN=" + cell.tools()}),
-        out_sink,
-        err_sink,
-        cell,
-        clock,
-        {}};
-    const int code = run_install(ctx, words, k_links);
-    out = out_sink.text();
-    err = err_sink.text();
-    return code;
-  }
-  std::string read(const std::string& name) const {
-    return posix::read_file(prefix + "/" + name).value_or("");
-  }
-  std::string attribute(const std::string& queue, const std::string& key) const {
-    return cell.queues.at(queue).get_or(key, "");
-  }
-  std::map<std::string, fs::file_time_type> file_times() const {
-    std::map<std::string, fs::file_time_type> times;
-    for (const auto& entry : fs::recursive_directory_iterator(prefix))
-      if (!entry.is_symlink()) times[entry.path()] = entry.last_write_time();
-    return times;
-  }
-  bool ocs() const { return GetParam(); }
-
-  test::TempDir m_root;
-  FakeCell cell;
-  std::string prefix, out, err;
-};
+class Install : public test::InstallTest {};
 
 INSTANTIATE_TEST_SUITE_P(Engines, Install, testing::Bool(), [](const auto& engine) {
   return std::string(engine.param ? "ocs_9" : "sge_8");
@@ -95,8 +41,7 @@ TEST_P(Install, apply_wires_the_cluster) {
   EXPECT_EQ(run({"--apply", "--yes"}), 0) << err << out;
   EXPECT_EQ(read("libexec/starter_method.sh"), admin::starter_text());
   EXPECT_EQ(fs::read_symlink(prefix + "/bin/slurm-shim-env"), "slurm-shim");
-  EXPECT_EQ(posix::read_file(prefix + "/bin/slurm-shim", std::size_t{1} << 30).value(),
-            posix::read_file(posix::self_path().value(), std::size_t{1} << 30).value());
+  EXPECT_EQ(read("bin/slurm-shim"), test::k_program);
   const auto& pe = cell.pes.at("slurm-shim");
   EXPECT_EQ(pe.get("start_proc_args"), prefix + "/bin/slurm-shim-env");
   EXPECT_EQ(pe.get("control_slaves"), "TRUE");
@@ -256,24 +201,6 @@ TEST_P(Install, needs_a_manager_on_an_administrative_host) {
   EXPECT_FALSE(fs::exists(prefix));
 }
 
-TEST_P(Install, stops_at_a_refusal_and_says_how_to_go_back) {
-  cell.failing = {"qconf -mattr queue starter_method " + prefix +
-                  "/libexec/starter_method.sh gpu.q"};
-  EXPECT_EQ(run({"--apply", "--yes"}), 3);
-  EXPECT_THAT(err, HasSubstr("denied: the test said so"));
-  EXPECT_THAT(err, HasSubstr("  qconf -mattr queue starter_method NONE batch.q\n"));
-  EXPECT_THAT(err, HasSubstr("  qconf -dp slurm-shim\n"));
-  EXPECT_THAT(err, HasSubstr("  rm " + prefix + "/bin/srun\n"));
-  EXPECT_EQ(attribute("gpu.q", "starter_method"), "NONE");
-  EXPECT_EQ(nlohmann::json::parse(read("etc/install.json"))
-                .at("queues")
-                .at("batch.q")
-                .at("starter_method"),
-            "NONE");
-  cell.failing.clear();
-  EXPECT_EQ(run({"--apply", "--yes"}), 0) << err;
-}
-
 TEST_P(Install, does_not_believe_an_exit_code) {
   const auto starter =
       "qconf -mattr queue starter_method " + prefix + "/libexec/starter_method.sh batch.q";
@@ -297,7 +224,9 @@ TEST_P(Install, tries_the_files_before_it_sets_a_starter) {
   EXPECT_THAT(err, HasSubstr("does not run here"));
   EXPECT_EQ(attribute("batch.q", "starter_method"), "NONE");
   cell.version_status = 0;
-  EXPECT_EQ(run({"--apply", "--yes", "--no-files", "--prefix", m_root / "other"}), 2);
+  EXPECT_EQ(run({"--apply", "--yes", "--no-files", "--prefix", m_root / "other"}), 3);
+  EXPECT_THAT(err, HasSubstr("/other/libexec/starter_method.sh is not an executable file"));
+  EXPECT_FALSE(cell.pes.contains("slurm-shim"));
 }
 
 TEST_P(Install, an_unreachable_qmaster_is_one_clear_line) {
