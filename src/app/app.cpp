@@ -1,7 +1,6 @@
 #include "slurm_shim/app/app.h"
 
-#include "commands.h"
-
+#include "slurm_shim/app/commands.h"
 #include "slurm_shim/posix/fd.h"
 #include "slurm_shim/posix/fd_sink.h"
 #include "slurm_shim/posix/files.h"

@@ -1,6 +1,6 @@
 #include "links.h"
 
-#include "commands.h"
+#include "slurm_shim/app/commands.h"
 
 #include <cerrno>
 
@@ -9,6 +9,14 @@
 namespace shim::app {
 
 namespace {
+
+constexpr std::string_view k_help =
+    "Usage: slurm-shim links [--create DIR]\n"
+    "\n"
+    "Lists the names that slurm-shim is called by.\n"
+    "\n"
+    "  --create DIR  makes them in DIR, as relative links to slurm-shim\n"
+    "  --help        this text\n";
 
 // Replaces a link of ours, never a regular file (that may be a real Slurm's command).
 Result<void> create_link(const std::string& path) {
@@ -27,6 +35,10 @@ int run_links(context::Context& ctx, const std::vector<std::string>& words) {
   if (words.empty()) {
     for (const auto& name : link_names())
       ctx.out.write(name + "\n");
+    return 0;
+  }
+  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) {
+    ctx.out.write(k_help);
     return 0;
   }
   if (words.size() != 2 || words[0] != "--create") {

@@ -20,7 +20,7 @@ class FakeEngine final : public posix::Runner {
 public:
   // Tools are looked up before they are run: executables of the right names have to be there.
   explicit FakeEngine(EnvList& env) {
-    for (const auto* tool : {"qstat", "qhold", "qrls", "qmod", "qconf", "qacct"})
+    for (const auto* tool : {"qstat", "qhold", "qrls", "qmod", "qconf", "qacct", "qhost", "qdel"})
       SHIM_ASSERT(posix::write_file_atomic(m_folder / tool, "", 0755));
     env.set("SLURM_SHIM_GE_BIN", m_folder.path());
     env.set("HOME", m_folder.path());

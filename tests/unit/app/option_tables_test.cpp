@@ -1,6 +1,5 @@
 // What holds for every command's option table: parsing, help and warnings rely on it.
-#include "commands.h"
-
+#include "slurm_shim/app/commands.h"
 #include "slurm_shim/commands/sbatch.h"
 #include "slurm_shim/commands/scontrol.h"
 #include "slurm_shim/commands/squeue.h"
