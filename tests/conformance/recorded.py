@@ -70,7 +70,7 @@ def show(home, engine):
         return None
     record, submit, got = found
     argv = got["argv"]
-    folder = argv[argv.index("-wd") + 1]
+    folder = record.get("wd") or argv[argv.index("-wd") + 1]
     job = str(submit["job"])
     array, _, throttle = record.get("array", "").partition("%")
     per = record.get("memper")
