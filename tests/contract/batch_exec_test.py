@@ -88,7 +88,33 @@ class BatchExec(unittest.TestCase):
                       "No such file or directory\n", self.world.log())
         self.assertEqual(self.end()["reason"], "output")
 
-    def test_a_folder_that_comes_late_is_used(self):
+    def test_without_its_input_a_job_makes_no_output_file(self):
+        self.assertEqual(self.job("#!/bin/sh\n", out="o", err="d/e", **{"in": "missing"}), 1)
+        self.assertEqual(os.listdir(self.world.wd), [])
+
+    def test_a_missing_working_directory_is_replaced_by_tmp(self):
+        wd = self.world.path("gone")
+        self.assertEqual(self.job("#!/bin/sh\npwd; echo $PWD\n", wd=wd, out="/dev/null",
+                                  err=self.world.path("e")), 0)
+        self.assertEqual(self.world.text("e"), f"slurm-shim: error: couldn't chdir to `{wd}': "
+                                               "No such file or directory: going to /tmp instead\n")
+        self.assertEqual(self.job("#!/bin/sh\npwd; echo $PWD\n", wd=wd,
+                                  out=self.world.path("o"), err="/dev/null"), 0)
+        self.assertEqual(self.world.text("o"), "/tmp\n/tmp\n")
+
+    def test_a_job_that_may_not_run_says_why(self):
+        write(self.world.path("slurm-4711.out"), "of an earlier run\n")
+        text = "DependencyNeverSatisfied: afterok:12: job 12 ended with exit code 3"
+        self.assertEqual(self.job("#!/bin/sh\ntouch ran\n",
+                                  never={"reason": "dependency", "text": text}), 1)
+        line = f"slurm-shim: error: job 4711 cannot start: {text}\n"
+        self.assertEqual(self.world.text("slurm-4711.out"), "of an earlier run\n" + line)
+        self.assertEqual(self.world.log(), line)
+        self.assertEqual([(r["ev"], r.get("reason")) for r in self.world.records()],
+                         [("start", None), ("end", "dependency")])
+        self.assertFalse(os.path.exists(self.world.path("ran")))
+
+    def test_a_folder_that_comes_late_is_used(self):  # report R52, as are the next two
         def make_it():
             time.sleep(1)
             os.mkdir(self.world.path("late"), 0o711)
@@ -140,19 +166,19 @@ class BatchExec(unittest.TestCase):
     def test_scripts_that_cannot_be_started(self):
         missing = os.path.join(self.world.root, "missing")
         self.world.batch()
-        self.assertEqual(self.world.run([missing]), 127)
+        self.assertEqual(self.world.run([missing]), 2)
         self.assertEqual(self.world.text("slurm-4711.out"),
-                         f"slurm-shim: {missing}: No such file or directory\n")
-        self.assertEqual((self.end()["code"], self.end()["reason"]), (127, "exit"))
+                         f"slurm-shim: error: execve(): {missing}: No such file or directory\n")
+        self.assertEqual((self.end()["code"], self.end()["reason"]), (2, "exit"))
         self.world.batch()
         plain = self.world.script("#!/bin/sh\n", "plain", 0o644)
-        self.assertEqual(self.world.run([plain]), 126)
+        self.assertEqual(self.world.run([plain]), 13)
         self.assertEqual(self.world.text("slurm-4711.out"),
-                         f"slurm-shim: {plain}: Permission denied\n")
-        self.assertEqual(self.job("#!/no/such/interp -x\n"), 127)
+                         f"slurm-shim: error: execve(): {plain}: Permission denied\n")
+        self.assertEqual(self.job("#!/no/such/interp -x\n"), 2)
         self.assertEqual(self.world.text("slurm-4711.out"),
-                         f"slurm-shim: {self.world.root}/script: /no/such/interp: "
-                         "bad interpreter: No such file or directory\n")
+                         "slurm-shim: error: execve(): bad interpreter(/no/such/interp): "
+                         "No such file or directory\n")
 
     def test_a_script_without_interpreter_line_is_run_by_sh(self):
         self.assertEqual(self.job("echo $1; exit 4\n", ["a b"]), 4)
@@ -161,11 +187,12 @@ class BatchExec(unittest.TestCase):
     def test_the_engines_signals_reach_the_script_and_not_the_supervisor(self):
         self.world.batch()
         script = self.world.script(
-            "#!/usr/bin/python3 -I\nimport signal, sys\n"
+            "#!/usr/bin/python3 -I\nimport os, signal, sys\n"
+            "def say(text):\n    os.write(1, text.encode() + b'\\n')\n"  # print is not reentrant
             "for name in 'USR1 USR2 TERM XCPU HUP INT'.split():\n"
             "    signal.signal(getattr(signal, 'SIG' + name),\n"
-            "                  lambda number, _: print(signal.Signals(number).name[3:], flush=True))\n"
-            "print('ready', flush=True)\n"
+            "                  lambda number, _: say(signal.Signals(number).name[3:]))\n"
+            "say('ready')\n"
             "sys.exit(int(open('fifo').read()))\n")
         os.mkfifo(self.world.path("fifo"))
         job = self.world.start([script])
@@ -261,7 +288,8 @@ class BatchExec(unittest.TestCase):
         self.world.env["SGE_STARTER_SHELL_START_MODE"] = "posix_compliant"
         # The interpreter line does not count in this mode, and the file need not be executable.
         self.world.batch()
-        script = self.world.script("#!/bin/false\necho $BASH $1\n", mode=0o644)
+        os.mkdir(os.path.join(self.world.root, "job_scripts"))
+        script = self.world.script("#!/bin/false\necho $BASH $1\n", name="job_scripts/4711", mode=0o644)
         self.assertEqual(self.world.run([script, "x"]), 0)
         self.assertEqual(self.output(), "/bin/bash x\n")
         self.world.env["SGE_STARTER_SHELL_START_MODE"] = "script_from_stdin"

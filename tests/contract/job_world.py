@@ -74,7 +74,8 @@ class World:
             "dir": self.s, "env": True, "name": "job", "user": "root", "host": "n1",
             "out": "slurm-%j.out", "err": None, "in": "/dev/null", "open_append": False,
             "wd": self.wd, "signal": None, "limit_s": None, "kill_wait_ms": 2000, "records": True,
-            "requeue": True, "restart": 0, "afterok": []}
+            "requeue": True, "restart": 0, "start_s": 0,
+            "never": None}
         self.job.update(changes)
         write(self.job_file("batch.json"), json.dumps(self.job) + "\n")
         if env is not None:

@@ -5,7 +5,6 @@ the end of steps. The steps' side is played here by their registered files.
 usage: mailbox_test.py BIN_DIR
 """
 import fcntl
-import json
 import os
 import signal
 import subprocess
@@ -14,96 +13,30 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from job_world import TOK, World, write  # noqa: E402
+from job_world import TOK, write  # noqa: E402
+from supervised_job import Step, SupervisedJob  # noqa: E402
 
 BIN = os.path.abspath(sys.argv.pop(1))
 SHIM = os.path.join(BIN, "slurm-shim")
 
 # Tells each signal that it gets; ends with what is written into the fifo.
 LISTENER = """#!/usr/bin/python3 -I
-import signal, sys
+import os, signal, sys
+def say(text):
+    os.write(1, text.encode() + b'\\n')  # print is not reentrant
 for name in 'USR1 USR2 TERM'.split():
     signal.signal(getattr(signal, 'SIG' + name),
-                  lambda number, _: print(signal.Signals(number).name[3:], flush=True))
-print('ready', flush=True)
+                  lambda number, _: say(signal.Signals(number).name[3:]))
+say('ready')
 sys.exit(int(open('fifo').read() or 0))
 """
 
 
-class Step:
-    """The registered files of a running step, as srun holds them."""
-
-    def __init__(self, world, number):
-        self.folder = world.job_file("steps")
-        os.makedirs(self.folder, 0o700, exist_ok=True)
-        self.file = os.path.join(self.folder, f"{number}.json")
-        self.requests = write(os.path.join(self.folder, f"{number}.req"), "")
-        temporary = write(os.path.join(self.folder, f".{number}"),
-                          json.dumps({"v": 1, "step": number, "pid": 1, "start": 1.5, "name": "s",
-                                      "hosts": ["n1"], "ntasks": 1}))
-        self.lock = open(temporary, "rb")
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
-        os.rename(temporary, self.file)
-
-    def asked(self):
-        with open(self.requests, encoding="utf-8") as file:
-            return file.read()
-
-    def end(self):
-        os.unlink(self.file)
-        os.unlink(self.requests)
-        self.lock.close()
-
-
-class Mailbox(unittest.TestCase):
-    def setUp(self):
-        self.world = World(SHIM)
-        self.addCleanup(self.world.close)
-        self.world.hook()
-        self.count = 0
+class Mailbox(SupervisedJob):
+    SHIM = SHIM
 
     def start(self, text=LISTENER, **changes):
-        self.world.batch(**changes)
-        os.mkfifo(self.world.path("fifo"))
-        self.process = self.world.start([self.world.script(text)])
-        self.addCleanup(self.stop)
-        self.wait_for(lambda: self.output().startswith("ready\n"))
-
-    def stop(self):
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(timeout=30)
-
-    def finish(self, code=0):
-        with open(self.world.path("fifo"), "w", encoding="utf-8") as fifo:
-            fifo.write(str(code))
-
-    def output(self):
-        path = self.world.path("slurm-4711.out")
-        return self.world.text("slurm-4711.out") if os.path.exists(path) else ""
-
-    def wait_for(self, condition, seconds=20):
-        deadline = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, (self.output(), self.world.records()))
-            time.sleep(0.02)
-
-    def ask(self, words, line=None):
-        """Appends a request and waits for its answer; (rc, text) and how long it took."""
-        self.count += 1
-        number = f"{self.count:016x}"
-        started = time.monotonic()
-        with open(self.world.state("jobs", "4711.mbox"), "ab") as box:
-            box.write((line or f"v1 {number} {words}\n").encode())
-        self.wait_for(lambda: self.answer(number))
-        self.assertLess(time.monotonic() - started, 3)
-        return self.answer(number)
-
-    def answer(self, number):
-        for record in self.world.records():
-            if record["ev"] == "req" and record["id"] == number:
-                return record["rc"], record["text"]
-        return None
+        super().start(text, **changes)
 
     def test_the_mailbox_lives_as_long_as_the_job(self):
         write(self.world.state("jobs", "4711.mbox"), "v1 00000000000000aa signal 9 batch\n")
@@ -133,6 +66,9 @@ class Mailbox(unittest.TestCase):
     def test_suspend_resume_and_the_end_of_one_step(self):
         self.start()
         step = Step(self.world, 0)
+        # A stepper's word for other hosts: the engine has stopped and woken this one itself.
+        self.assertEqual(self.ask("suspend engine"), (0, ""))
+        self.assertEqual(self.ask("resume engine"), (0, ""))
         self.assertEqual(self.ask("suspend"), (0, ""))
         self.assertEqual(self.ask("resume"), (0, ""))
         self.assertEqual(self.ask("end-step 0"), (0, ""))
@@ -201,9 +137,10 @@ class Mailbox(unittest.TestCase):
         step = Step(self.world, 0)
         self.assertEqual(self.ask("requeue"), (0, ""))
         self.wait_for(lambda: step.asked() == "end\n")
-        self.assertEqual(self.output(), "ready\n")  # not TERM yet
+        self.assertRegex(self.output(), r"\Aready\nslurmstepd: error: \*\*\* JOB 4711 ON n1 "
+                         r"CANCELLED AT \S{19} DUE TO JOB REQUEUE \*\*\*\n\Z")  # not TERM yet
         step.end()
-        self.wait_for(lambda: self.output() == "ready\nTERM\n")
+        self.wait_for(lambda: self.output().endswith("***\nTERM\n"))
         self.assertEqual(self.process.wait(timeout=30), 99)  # it did not end by itself: KILL
         end = self.world.records()[-1]
         self.assertEqual((end["ev"], end["reason"], end["code"], end["sig"]),
@@ -227,6 +164,51 @@ class Mailbox(unittest.TestCase):
         self.assertEqual(self.process.wait(timeout=30), 99)
         end = self.world.records()[-1]
         self.assertEqual((end["reason"], end["sig"]), ("requeue", int(signal.SIGTERM)))
+
+    def test_requeue_as_the_last_word_of_a_script(self):
+        # It is answered although the script ends before the mailbox is looked into.
+        box = self.world.state("jobs", "4711.mbox")
+        self.start("#!/bin/bash\necho ready\n"
+                   f"echo v1 00000000000000ab requeue >>{box}\nexit 7\n")
+        self.assertEqual(self.process.wait(timeout=30), 99)
+        self.assertEqual(self.answer("00000000000000ab"), (0, ""))
+        end = self.world.records()[-1]
+        self.assertEqual((end["ev"], end["reason"], end["code"]), ("end", "requeue", 7))
+
+    def test_the_last_seconds_before_the_limit_are_told(self):
+        # 3 s before the engine's KILL, which counts from the hook's start.
+        self.start(limit_s=60, start_s=int(time.time()) - 56)
+        step = Step(self.world, 0)
+        self.wait_for(lambda: self.output().endswith("TERM\n"))
+        self.assertRegex(self.output(), r"\Aready\nslurmstepd: error: \*\*\* JOB 4711 ON n1 "
+                         r"CANCELLED AT \S{19} DUE TO TIME LIMIT \*\*\*\nTERM\n\Z")
+        self.assertEqual(step.asked(), "signal 15\n")
+        self.assertEqual([(r["ev"], r.get("reason"), r.get("sig"))
+                          for r in self.world.records()][1:], [("ending", "timeout", 15)])
+        step.end()
+        self.finish(0)
+        self.assertEqual(self.process.wait(timeout=30), 0)
+        self.assertEqual(self.world.records()[-1]["reason"], "timeout")
+
+    def test_the_signal_timer_counts_from_the_start_of_the_job(self):
+        self.start(signal={"num": 10, "lead_s": 10, "batch": True}, limit_s=60,
+                   start_s=int(time.time()) - 46)
+        self.wait_for(lambda: self.output() == "ready\nUSR1\n")
+        self.finish()
+        self.assertEqual(self.process.wait(timeout=30), 0)
+        self.assertEqual(self.world.records()[-1]["reason"], "exit")
+
+    def test_the_engines_notice_is_recorded_at_once(self):
+        self.start()
+        os.killpg(self.process.pid, signal.SIGUSR2)
+        self.wait_for(lambda: [r for r in self.world.records() if r["ev"] == "ending"])
+        self.wait_for(lambda: self.output() == "ready\nUSR2\n")
+        os.killpg(self.process.pid, signal.SIGUSR2)
+        self.wait_for(lambda: self.output() == "ready\nUSR2\nUSR2\n")
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=30)
+        events = [(r["ev"], r.get("reason"), r.get("sig")) for r in self.world.records()]
+        self.assertEqual(events, [("start", None, None), ("ending", "notify", 12)])
 
     def test_requeue_can_be_forbidden(self):
         self.start(requeue=False)

@@ -92,11 +92,13 @@ class Starter(unittest.TestCase):
 
     def test_start_modes_of_a_plain_job(self):
         shell = self.world.script(WITNESS, "my shell")
+        # Scripts lie in the execution daemon's spool folder; other words are a command.
+        spooled = "/var/spool/ge/n1/job_scripts/4711"
         cases = (("unix_behavior", shell, [self.witness, "a b", ""], [b"a b", b""]),
                  ("unix_behavior", "", [self.witness, "x"], [b"x"]),
                  ("posix_compliant", "", [self.witness, "x"], [b"x"]),
-                 ("posix_compliant", shell, [self.witness, "x"],
-                  [self.witness.encode(), b"x"]),
+                 ("posix_compliant", shell, [spooled, "x"], [spooled.encode(), b"x"]),
+                 ("posix_compliant", shell, [self.witness, "a b"], [b"a b"]),
                  ("script_from_stdin", shell, ["-s", "x", ""], [b"-s", b"x", b""]))
         for mode, path, words, expected in cases:
             env = dict(self.world.env, SGE_STARTER_SHELL_START_MODE=mode,

@@ -13,6 +13,7 @@ import unittest
 
 BIN = os.path.abspath(sys.argv.pop(1))
 SHIM = os.path.join(BIN, "slurm-shim")
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src")
 
 # Name services, and the marks of libcrypto's provider core (which loads libraries).
 FORBIDDEN = {"getaddrinfo", "gethostbyname", "getpwnam", "getpwnam_r", "getpwuid", "getpwuid_r",
@@ -50,6 +51,15 @@ class StaticBinary(unittest.TestCase):
         counts = [int(n) for n in re.findall(r"contains (\d+) entr", text)]
         self.assertTrue(counts)
         self.assertLess(sum(counts), MAX_RELOCATIONS)
+
+    def test_what_runs_before_constructors_needs_none(self):
+        # stepper and rank-exec (docs/decisions/0002): Asio's channels and the log are not theirs.
+        symbols = output_of("nm", SHIM)
+        constructed = set(re.findall(r"_GLOBAL__sub_I_(\w+\.cpp)", symbols))
+        self.assertIn("channel.cpp", constructed, "the names of constructors are not as thought")
+        theirs = {name for module in ("base", "posix", "proto", "slurm", "stepper")
+                  for name in os.listdir(os.path.join(SOURCE, module))}
+        self.assertEqual(constructed & theirs, {"channel.cpp", "listener.cpp", "log.cpp"})
 
     def test_it_runs_where_there_is_nothing_else(self):
         # An empty root: no loader, no library, no passwd, no locale, no /proc.

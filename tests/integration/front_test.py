@@ -11,7 +11,8 @@ import tempfile
 import unittest
 
 BIN = os.path.abspath(sys.argv.pop(1))
-USER_COMMANDS = ["sbatch", "scancel", "scontrol", "squeue", "srun"]
+USER_COMMANDS = ["sacct", "sacctmgr", "salloc", "sattach", "sbatch", "sbcast", "scancel", "scontrol", "sdiag",
+                 "sinfo", "sprio", "squeue", "sreport", "srun", "sshare", "sstat", "strigger"]
 
 
 def run(words, **kwargs):

@@ -4,7 +4,10 @@
 usage: srun_launch_test.py BIN_DIR
 """
 import os
+import resource
 import signal
+import socket
+import subprocess
 import sys
 import time
 import unittest
@@ -13,6 +16,12 @@ from srun_world import OUT, RANK_EXIT, Stepper, World, frame, wait_until
 
 BIN = os.path.abspath(sys.argv.pop(1))
 REMOTE = "launcher: qrsh-inherit\ncontrol_address: 127.0.0.1\n"
+
+
+def limit_this():
+    """What the user of srun has set; the stand-in for qrsh sets other values."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (321, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
 class Launch(unittest.TestCase):
@@ -43,6 +52,92 @@ class Launch(unittest.TestCase):
         self.assertTrue(os.path.isabs(call[6]))
         port = int(world.envelope("node002")["dial"].rsplit(":", 1)[1])
         self.assertTrue(61000 <= port <= 61439, port)
+
+    def test_umask_and_soft_limits_travel(self):
+        world = self.world(["node001", "node002"], slots=2)
+        words = ("-N2", "-n2", "-o", "out.%t", "sh", "-c", "umask; ulimit -c; ulimit -n")
+        for more, want in (((), "0027\n0\n321\n"), (("--propagate=NOFILE",), None)):
+            code, _, err = world.run(*more, *words, preexec_fn=limit_this, umask=0o027)
+            self.assertEqual((code, err), (0, ""))
+            for rank in (0, 1):
+                path = os.path.join(world.work, f"out.{rank}")
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+                self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
+                if want:
+                    self.assertEqual(text, want)
+                self.assertTrue(text.startswith("0027\n") and text.endswith("\n321\n"), text)
+        code, _, err = world.run("--propagate=bogus", "true")
+        self.assertEqual((code, err), (1, "srun: error: Bad rlimit name: bogus\n"
+                                          "srun: error: --propagate=bogus is not valid.\n"))
+
+    def attach_world(self):
+        """A running job 4711 on node001, and the environment of a login node."""
+        world = self.world(["node001", "node002"], slots=2)
+        row = ("<job_list state='running'><JB_job_number>4711</JB_job_number><JAT_prio>0.5</JAT_prio><JB_name>j</JB_name>"
+               "<JB_owner>alice</JB_owner><state>r</state><JAT_start_time>2026-11-30T10:00:00</JAT_start_time>"
+               "<queue_name>batch.q@node001.example</queue_name><master>MASTER</master><slots>1</slots>"
+               "<granted_pe name='mpi'>4</granted_pe></job_list>")
+        waiting = ("<job_list state='pending'><JB_job_number>4712</JB_job_number><JAT_prio>0.5</JAT_prio><JB_name>k</JB_name>"
+                   "<JB_owner>alice</JB_owner><state>qw</state><JB_submission_time>2026-11-30T10:00:00</JB_submission_time>"
+                   "<queue_name></queue_name><slots>1</slots></job_list>")
+        for name, pending in (("qstat.xml", waiting), ("running.xml", "")):
+            world.write(os.path.join(world.fake, name),
+                        f"<?xml version='1.0'?><job_info><queue_info>{row}</queue_info><job_info>{pending}</job_info></job_info>")
+        world.write(os.path.join(world.fake, "node001.example.env"),
+                    f"TMPDIR={world.tmpdir} JOB_ID=4711 SGE_TASK_ID=undefined")
+        world.write(os.path.join(world.job_dir, "environment"),
+                    "unset SLURM_STEP_ID SLURM_JOB_ID\nexport SLURM_JOB_ID='4711'\nexport SLURM_JOB_NUM_NODES='2'\n"
+                    "export SLURM_NTASKS='4'\nexport INSIDE='yes'\n")
+        for name in ("TMPDIR", "JOB_ID", "SLURM_JOB_ID"):
+            del world.env[name]
+        world.env["USER"] = "alice"
+        return world
+
+    def test_a_step_in_a_job_from_outside(self):
+        world = self.attach_world()
+        code, out, err = world.run("--jobid=4711", "-N2", "-n3", "-l", "sh", "-c",
+                                   "echo $SLURMD_NODENAME $SLURM_STEP_ID $SLURM_JOB_ID $SLURM_NTASKS $INSIDE $OUTSIDE",
+                                   env={"OUTSIDE": "too"})
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(sorted(out.splitlines()), ["0: node001 0 4711 3 yes too", "1: node001 0 4711 3 yes too",
+                                                    "2: node002 0 4711 3 yes too"])
+        self.assertEqual([call[5] for call in world.calls()], ["node001.example", "node002.example"])
+        # One task a host when nobody says how many; the job's next step number; the exit code of the tasks.
+        code, out, err = world.run("--jobid", "4711", "sh", "-c", "echo $SLURM_NTASKS $SLURM_STEP_ID; exit 5")
+        self.assertEqual((code, out), (5, "2 1\n2 1\n"))
+        self.assertEqual(err.count("Exited with exit code 5"), 2)
+
+    def test_a_step_in_a_job_from_outside_is_signalled(self):
+        world = self.attach_world()
+        step = world.start("--jobid=4711", "-N2", "-n2", "sh", "-c",
+                           "trap 'echo got; exit 3' USR1; echo up; while :; do sleep 0.1; done")
+        self.assertEqual(step.stdout.readline() + step.stdout.readline(), b"up\nup\n")
+        step.send_signal(signal.SIGUSR1)
+        out, _ = step.communicate(timeout=60)
+        self.assertEqual((step.returncode, out), (3, b"got\ngot\n"))
+
+    def test_a_directory_that_is_removed(self):
+        world = self.world(["node001", "node002"], slots=2)
+        def run(*words):
+            script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"'
+            done = subprocess.run(["sh", "-c", script, os.path.join(BIN, "srun"), *words], cwd=world.work, env=world.env,
+                                  capture_output=True, text=True, timeout=60, check=False)
+            return done.returncode, done.stdout, done.stderr
+        self.assertEqual(run("-N2", "-n2", "pwd"), (1, "", "srun: error: getcwd failed: No such file or directory\n"))
+        self.assertEqual(world.calls(), [])
+        self.assertEqual(run("-N2", "-n2", "-D", "/usr", "pwd"), (0, "/usr\n" * 2, ""))
+
+    def test_jobs_that_are_not_there(self):
+        world = self.attach_world()
+        self.assertEqual(world.run("--jobid=99", "true"), (1, "", (
+            "srun: error: Unable to confirm allocation for job 99: Invalid job id specified\n"
+            "srun: error: Check SLURM_JOB_ID environment variable. Expired or invalid job 99\n")))
+        self.assertEqual(world.run("--jobid=4712", "true"), (1, "", (
+            "srun: error: Unable to confirm allocation for job 4712: Job is pending execution\n")))
+        self.assertEqual(world.run("--jobid=x", "true"), (1, "", (
+            "srun: error: Invalid numeric value \"x\" for --jobid.\n")))
+        self.assertEqual(world.calls(), [])
 
     def test_a_host_that_is_not_the_master_is_remote_when_alone(self):
         world = self.world(["node001", "node002"])
@@ -85,6 +180,32 @@ class Launch(unittest.TestCase):
         self.assertEqual((code, out), (0, "x\nx\n"))
         self.assertEqual(err, "srun: Job 4711 step creation temporarily disabled, retrying "
                               "(Requested nodes are busy)\nsrun: Step created for job 4711\n")
+
+    def test_a_refusal_beside_another_step_means_full_slots(self):
+        world = self.world(["node001", "node002"])
+        first = world.start("--overlap", "-N2", "-n2", "sh", "-c", "echo up; while [ ! -e end ]; do sleep 0.1; done")
+        self.assertEqual(first.stdout.readline(), b"up\n")
+        refusal = "fail executing task of job 4711 failed: execution daemon didn't accept task"
+        world.script("node002", refusal)
+        code, out, err = world.run("--overlap", "-N2", "-n2", "echo", "x")
+        self.assertEqual((code, out), (0, "x\nx\n"))
+        self.assertEqual(err, "srun: Job 4711 step creation temporarily disabled, retrying "
+                              "(Requested nodes are busy)\nsrun: Step created for job 4711\n")
+        world.write(os.path.join(world.work, "end"), "")
+        first.communicate(timeout=60)
+        self.assertEqual(first.returncode, 0)
+
+    def test_no_free_port_is_one_clear_line(self):
+        with socket.socket() as taken:
+            taken.bind(("0.0.0.0", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            world = self.world(["node001", "node002"], REMOTE + f"control_port: {port}-{port}\n")
+            code, out, err = world.run("-N2", "-n2", "true")
+            self.assertEqual((code, out, err), (8, "", f"srun: error: no free control port in {port}-{port}\n"))
+            self.assertEqual(world.calls(), [])
+            # A step of the master host alone needs none of them.
+            self.assertEqual(world.run("-N1", "-n1", "echo", "x"), (0, "x\n", ""))
 
     def test_a_client_that_dies_after_the_watch_is_noticed(self):
         world = self.world(["node001", "node002"])

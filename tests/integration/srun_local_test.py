@@ -243,6 +243,34 @@ class Output(Base):
                          (1, "srun: error: write error: stdout: No space left on device\n"))
 
 
+    def test_a_full_disk_is_told_while_the_tasks_go_on(self):
+        process = self.world.start("-n2", "-o", "/dev/full", "sh", "-c",
+                                   "echo x; while [ ! -e go ]; do sleep .1; done")
+        self.assertEqual(process.stderr.readline(),
+                         b"srun: error: write error: /dev/full: No space left on device\n")
+        self.world.write(os.path.join(self.world.work, "go"), "")
+        self.assertEqual(process.communicate(timeout=60), (b"", b""))
+        self.assertEqual(process.returncode, 1)
+
+    def test_a_disk_that_fills_up_ends_the_step_and_leaves_no_process(self):
+        # The file system ends with its name space.
+        script = ('mkdir small && mount -t tmpfs -o size=1m none small && '
+                  'exec "$0" -n4 "$@" sh -c "head -c 3000000 /dev/zero || exit 6; exec sleep 0.7543"')
+        for words, want, text in (
+                (["-o", "small/all"], 1, "srun: error: write error: {}/small/all: No space left "
+                 "on device\n"),
+                (["-o", "small/%t"], 6, "srun: error: node001: tasks 0-2: Exited with exit code 6\n")):
+            done = subprocess.run(["unshare", "-m", "bash", "-c", script,
+                                   os.path.join(BIN, "srun"), *words], env=self.world.env,
+                                  cwd=self.world.work, timeout=60, capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, check=False)
+            self.assertEqual((done.returncode, done.stdout), (want, ""), done.stderr)
+            self.assertIn(text.format(self.world.work), done.stderr)
+            left = subprocess.run(["pgrep", "-f", "[s]leep 0.7543"], check=False)
+            self.assertEqual(left.returncode, 1)
+            os.rmdir(os.path.join(self.world.work, "small"))
+
+
 class Environment(Base):
     def test_identity_of_ranks(self):
         code, out, _ = self.run_step("-n4", "sh", "-c", "echo $SLURM_PROCID $SLURM_LOCALID "

@@ -28,10 +28,10 @@ def wait_until(condition, seconds=60, what="condition"):
 
 
 class World:
-    """hosts: names or (name, slots); config: text of config.yaml."""
+    """slots: of every host, or a list; config: text of config.yaml; gpus: a list of ids for each host."""
 
     def __init__(self, bin_dir, hosts=("node001",), config="launcher: local\n", slots=8,
-                 tasks_per_node=None, job=4711):
+                 tasks_per_node=None, job=4711, cpus_per_task=0, gpus=None):
         self.bin = bin_dir
         self.dir = tempfile.mkdtemp(prefix="srun-test.")
         self.tmpdir = os.path.join(self.dir, "tmp")
@@ -40,12 +40,13 @@ class World:
         self.fake = os.path.join(self.dir, "fake")
         for folder in (self.job_dir, self.work, self.fake):
             os.makedirs(folder, mode=0o700)
+        each = slots if isinstance(slots, list) else [slots] * len(hosts)
         nodes = [{"index": i, "host": name, "fqdn": name + ".example", "ip": "127.0.0.1",
-                  "slots": slots, "gpus": None, "is_master": i == 0}
+                  "slots": each[i], "gpus": gpus[i] if gpus else None, "is_master": i == 0}
                  for i, name in enumerate(hosts)]
         layout = {"schema_version": 1, "job": {"job_id": job, "name": "testjob", "user": "alice",
                                                "pe_name": "mpi"}, "nodes": nodes,
-                  "tasks": {"per_node": tasks_per_node or [slots] * len(nodes)}}
+                  "tasks": {"per_node": tasks_per_node or each, "cpus_per_task": cpus_per_task}}
         self.write(os.path.join(self.job_dir, "layout.json"), json.dumps(layout))
         self.config = self.write(os.path.join(self.dir, "config.yaml"), config)
         shutil.copytree(FAKES, os.path.join(self.dir, "ge"))
