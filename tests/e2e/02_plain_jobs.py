@@ -23,6 +23,19 @@ def command_without_script(c):
     expect_equal(c.read("out").split(), ["two", "blanks"], "output")
 
 
+def queue_whose_shell_runs_scripts(c):
+    # Grid Engine's default: the shell gets a script whatever its first line says. Commands are none.
+    mode = "qconf -mattr queue shell_start_mode"
+    c.ok("bash", "-c", f"{mode} posix_compliant gpu.q", user="root", cwd="/")
+    try:
+        c.write("script.sh", "#!/bin/false\necho script $1\n")
+        expect_equal(sync(c, "-q", "gpu.q", "-o", "out", "-j", "y", "script.sh", "one"), 0, "code of a script")
+        expect_equal(sync(c, "-q", "gpu.q", "-b", "y", "-o", "out", "-j", "y", "echo", "two"), 0, "code of a command")
+    finally:
+        c.ok("bash", "-c", f"{mode} unix_behavior gpu.q", user="root", cwd="/")
+    expect_equal(c.read("out").split(), ["script", "one", "two"], "output")
+
+
 def scripts_of_other_languages(c):
     c.write("other.py", "#!/usr/bin/python3\nimport sys\nprint('python', sys.version_info[0])\n")
     expect_equal(sync(c, "-o", "out", "-j", "y", "other.py"), 0, "code")
@@ -52,5 +65,6 @@ def array_tasks_each_run(c):
     expect_equal(c.ok("bash", "-c", "cat task.*").split(), ["1", "2", "3"], "tasks")
 
 
-run(script_keeps_arguments_and_exit_code, command_without_script, scripts_of_other_languages,
-    many_lines_come_out_whole, mpi_style_tasks_reach_every_host, array_tasks_each_run)
+run(script_keeps_arguments_and_exit_code, command_without_script, queue_whose_shell_runs_scripts,
+    scripts_of_other_languages, many_lines_come_out_whole, mpi_style_tasks_reach_every_host,
+    array_tasks_each_run)

@@ -77,9 +77,13 @@ def geometry_is_exact(c):
     expect_equal(c.read("geo.out").split(), ["3", "6", "3", "6", "2(x3)"], "geometry")
 
 
-def published_scripts_are_refused_unscaled(c):
+def write_published_scripts(c):
     for name in ("post.sh", "textbook.sh"):
         c.write(name, pathlib.Path(ROOT / "demo" / name).read_text())
+
+
+def published_scripts_are_refused_unscaled(c):
+    write_published_scripts(c)
     for name, words in (("post.sh", "Requested node configuration is not available"),
                         ("textbook.sh", "invalid partition specified: training")):
         done = c.exec("sbatch", name)
@@ -87,6 +91,13 @@ def published_scripts_are_refused_unscaled(c):
         expect(words in done.stderr, f"sbatch {name}: {done.stderr!r}")
         expect_equal(done.stdout, "", f"stdout of sbatch {name}")
     expect_equal(c.known_jobs(), [], "jobs")
+
+
+def published_scripts_are_accepted_scaled(c):
+    write_published_scripts(c)
+    for words in (("--nodes=3", "--gpus-per-node=2", "post.sh"),
+                  ("-p", "batch", "--nodes=3", "--ntasks-per-node=2", "--gpus-per-node=2", "--time=5", "textbook.sh")):
+        c.ok("scancel", c.sbatch("--hold", *words))
 
 
 def job_environment_of_three_nodes(c):
@@ -115,4 +126,4 @@ def own_remote_tasks_are_left_alone(c):
 run(default_output_file, large_output_is_whole, directives_and_script_arguments, late_output_folder,
     stdin_wrap_and_chdir, parsable, users_environment_travels, exit_codes_reach_accounting,
     geometry_is_exact, own_remote_tasks_are_left_alone, published_scripts_are_refused_unscaled,
-    job_environment_of_three_nodes)
+    published_scripts_are_accepted_scaled, job_environment_of_three_nodes)

@@ -38,6 +38,16 @@ def failed_launch(c):
     expect("srun: error:" in c.read("err"), "no word about the failed launch")
 
 
+def interrupted_launch(c):
+    # One host is not there yet when Ctrl-C comes; its stepper finds nobody later and leaves.
+    with_qrsh(c, 'touch asked.$host\n[ "$host" = "$BAD" ] && sleep 6\nexec $real "$@"\n')
+    survives(c, f"set -m\nBAD={last_host(c)} SLURM_SHIM_GE_BIN=$PWD/bin srun touch ran 2> err & pid=$!\n"
+             f"until [ -e asked.{last_host(c)} ]; do sleep 0.1; done\n"
+             "kill -INT $pid; wait $pid; echo $? >> result\nsleep 8\n", ["130"])
+    expect_equal(c.read("err"), "srun: Cancelled pending job step with signal 2\n", "srun's words")
+    expect(not c.exists("ran"), "a rank ran")
+
+
 def wrong_token(c):
     with_qrsh(c, "[ \"$host\" = \"$BAD\" ] && export SLURM_SHIM_TOKEN=$(printf '0%.0s' {1..64})\nexec $real \"$@\"\n")
     survives(c, f"BAD={last_host(c)} SLURM_SHIM_GE_BIN=$PWD/bin srun hostname 2> err; echo $? >> result\n", ["8"])
@@ -87,5 +97,5 @@ def interrupt_ends_the_step(c):
     survives(c, body, ["ended"])
 
 
-run(failed_launch, wrong_token, launch_timeout, unopenable_output_file, rank_killed_by_any_signal,
+run(failed_launch, interrupted_launch, wrong_token, launch_timeout, unopenable_output_file, rank_killed_by_any_signal,
     missing_program, term_and_kill_to_srun, interrupt_ends_the_step)

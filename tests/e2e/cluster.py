@@ -6,6 +6,7 @@ folder of its own in user1's home and starts without processes of user1 on any n
 its jobs are deleted and the folder is removed. CLUSTER names the cluster, which is up with the
 shim installed (ctest's fixture does that; by hand: docker/cluster up and install).
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -200,7 +201,6 @@ class Cluster:
     def prepare(self):
         self.exec("rm", "-rf", self.folder, cwd="/")
         self.ok("mkdir", "-p", self.folder, cwd="/home/user1")
-        self.wait_no_processes(20)
 
     def clean_up(self):
         mine = [job for job in self.jobs if job in self.known_jobs()]
@@ -210,6 +210,31 @@ class Cluster:
                 self.wait_gone(job)
         self.exec("qmod", "-c", "*", user="root")
         self.exec("rm", "-rf", self.folder, cwd="/")
+        # What is left fails this check and no later one.
+        try:
+            self.wait_no_processes(20)
+        finally:
+            for node, left in self.alive().items():
+                self.exec("kill", "-KILL", *(p.pid for p in left), node=node, user="root", cwd="/")
+
+
+@contextlib.contextmanager
+def slots(c, number):
+    """So many slots on every host, in batch.q, for the time of a check."""
+    def root(script):
+        return c.ok("bash", "-c", "set -e\n" + script, user="root", cwd="/")
+
+    queue = re.search(r"(?m)^slots +(\S+)", root("qconf -sq batch.q"))[1]
+    before = {host: re.search(r"slots=([\d.]+)", root(f"qconf -se {host}"))[1] for host in NODES}
+
+    def give(to_queue, to_hosts):
+        root(f"qconf -mattr queue slots {to_queue} batch.q\n" + "".join(
+            f"qconf -mattr exechost complex_values slots={n} {host}\n" for host, n in to_hosts.items()))
+    give(number, dict.fromkeys(NODES, number))
+    try:
+        yield
+    finally:
+        give(queue, before)
 
 
 def run(*checks):
@@ -217,6 +242,9 @@ def run(*checks):
     wanted = sys.argv[1:]
     failures = 0
     test = pathlib.Path(sys.argv[0]).stem
+    unknown = set(wanted) - {check.__name__ for check in checks}
+    if unknown:
+        sys.exit(f"{test}: no check is called {', '.join(sorted(unknown))}")
     for check in checks:
         if wanted and check.__name__ not in wanted:
             continue
