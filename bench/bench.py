@@ -1,35 +1,43 @@
 #!/usr/bin/env python3
 """Speed and size of the launcher as ratios of one run, with the goals beside.
 
-  bench/bench.py --bin build/release/bin [--compare OTHER_SLURM_SHIM] [--cluster]
+  bench/bench.py --bin build/release/bin [--compare OTHER_SLURM_SHIM] [--cluster] [--results FILE.json]
 
 Everything but the cluster row is CPU time: it tells the same on a busy machine. A missed goal is
 printed as missed and is no error; a command that fails is.
 """
 import argparse
+import json
 import os
 import shutil
 import sys
 import tempfile
+import time
 
 import cluster
+import queries
 from job import SLOTS, Job, write
 from measure import Failed, Runner, children, medians, status, wait_until
 
 TRUE = "/bin/true"
 CAT = "/bin/cat"
 LINES_MIB = 96
+# Pretended hosts of the fan-out, rounds, and the goal: each host costs a stepper, which is two
+# processes and a canary, beside the rank itself.
+FAN_OUT = [(1, 15, 6), (8, 9, 5), (64, 5, 5), (500, 3, 5)]
 MAX_RESIDENT_MIB, MAX_SPACE_MIB = 6, 64
 
 
 class Table:
     def __init__(self):
         self.missed = 0
+        self.rows = []  # those with goals, for charts
 
     def row(self, what, value, unit, goal, note="", judge=True):
         if judge:
             met = value <= goal
             self.missed += not met
+            self.rows.append({"what": what, "value": round(value, 3), "unit": unit, "goal": goal})
             verdict = "ok" if met else "MISSED"
         else:
             verdict = ""
@@ -74,6 +82,17 @@ class Bench:
         self.row(f"srun -n {SLOTS} true / {SLOTS} spawns", seen["srun"] / seen["plain"], "x", 2,
                  f"{seen['srun'] * 1e3:.1f} ms beside {seen['plain'] * 1e3:.1f} ms")
 
+    def fan_out(self):
+        for hosts, rounds, goal in FAN_OUT:
+            root = os.path.join(self.root, f"hosts-{hosts}")
+            os.mkdir(root)
+            runner = Runner(Job(root, hosts).env, self.errors)
+            step = [self.srun, "-N", str(hosts), "-n", str(hosts), "true"]
+            seen = medians(rounds, plain=lambda: runner.spawn_loop([TRUE], hosts),
+                           srun=lambda: runner.cpu(step))
+            self.row(f"srun -N {hosts} true / {hosts} spawns", seen["srun"] / seen["plain"], "x", goal,
+                     f"{seen['srun'] / hosts * 1e3:.2f} ms a host")
+
     def throughput(self, what, line, goal):
         path = os.path.join(self.root, "data")
         with open(path, "wb") as file:
@@ -84,6 +103,20 @@ class Bench:
         seen = medians(5, cat=lambda: self.runner.pipeline_cpu([CAT, path], [CAT]),
                        srun=lambda: self.runner.cpu([self.srun, "-n", "1", CAT, path]))
         self.row(f"srun cat, {what}", seen["srun"] / size * 1e9, "ns/byte", goal,
+                 f"cat | cat: {seen['cat'] / size * 1e9:.2f}")
+        os.unlink(path)
+
+    def standard_input(self, what, readers, goal):
+        """Through srun's stdin to `readers` tasks, per byte and reader."""
+        path = os.path.join(self.root, "data")
+        with open(path, "wb") as file:
+            for _ in range(LINES_MIB):
+                file.write(b"x" * (1 << 20))
+        size = os.path.getsize(path)
+        argv = [self.srun, "-n", str(readers), "-o", "none", CAT]
+        seen = medians(5, cat=lambda: self.runner.pipeline_cpu([CAT, path], [CAT]),
+                       srun=lambda: self.runner.cpu(argv, stdin=path))
+        self.row(f"srun {what} < file", seen["srun"] / size / readers * 1e9, "ns/byte", goal,
                  f"cat | cat: {seen['cat'] / size * 1e9:.2f}")
         os.unlink(path)
 
@@ -135,12 +168,20 @@ class Bench:
         self.start_up()
         self.one_rank()
         self.many_ranks()
+        self.fan_out()
         self.throughput("80-byte lines", b"x" * 79 + b"\n", 6)
         self.throughput("blocks", b"\0" * 65536, 3)
+        self.standard_input("cat", 1, 3)
+        self.standard_input("-n 8 cat", 8, 2)
 
     def run_memory(self):
         self.memory()
         self.batch_memory()
+
+    def run_queries(self, parser):
+        queries.squeue(self.root, self.shim, parser, self.row)
+        queries.sacct(self.root, self.shim, self.row)
+        queries.sinfo(self.root, self.shim, parser, self.row)
 
 
 def run_cluster(table):
@@ -157,6 +198,7 @@ def main():
     parser.add_argument("--bin", default="build/release/bin", help="folder of slurm-shim")
     parser.add_argument("--compare", help="another slurm-shim binary, measured in the same way")
     parser.add_argument("--cluster", action="store_true", help="also the row of the real cluster")
+    parser.add_argument("--results", help="where to write the rows with goals, for bench/chart.py")
     options = parser.parse_args()
     table = Table()
     try:
@@ -165,6 +207,7 @@ def main():
             bench = Bench(os.path.join(options.bin, "slurm-shim"), folder, table, True)
             bench.run()
             bench.run_memory()
+            bench.run_queries(os.path.join(options.bin, "../bench-parse-xml"))
         if options.cluster:
             run_cluster(table)
         if options.compare:
@@ -174,6 +217,9 @@ def main():
     except (Failed, OSError) as error:
         print(f"bench: error: {error}", file=sys.stderr)
         return 1
+    if options.results:
+        title = f"slurm-shim: measured beside its goals, {time.strftime('%Y-%m-%d')}, one run"
+        write(options.results, json.dumps({"title": title, "rows": table.rows}, indent=1) + "\n", 0o644)
     print("all goals met" if table.missed == 0 else f"{table.missed} goals missed")
     return 0
 

@@ -15,7 +15,9 @@ def write(path, text, mode=0o600):
 
 
 class Job:
-    def __init__(self, root):
+    """`hosts`: this host with SLOTS slots, or that many pretended ones with a slot each."""
+
+    def __init__(self, root, hosts=0):
         self.root = root
         self.tmp = os.path.join(root, "tmp")
         self.folder = os.path.join(self.tmp, "slurm_shim")
@@ -24,21 +26,26 @@ class Job:
                        os.path.join(self.state, "jobs")):
             os.mkdir(folder, 0o700)
         host = os.uname().nodename
-        node = {"index": 0, "host": host, "fqdn": host, "ip": "127.0.0.1", "slots": SLOTS,
-                "processor_range": "", "gpus": None, "is_master": True}
+        names = [f"node{i:04}" for i in range(hosts)] or [host]
+        slots = 1 if hosts else SLOTS
+        nodes = [{"index": i, "host": name, "fqdn": name, "ip": "127.0.0.1", "slots": slots,
+                  "processor_range": "", "gpus": None, "is_master": i == 0}
+                 for i, name in enumerate(names)]
+        ntasks = slots * len(nodes)
         write(os.path.join(self.folder, "layout.json"), json.dumps({
             "schema_version": 1, "shim_version": "bench", "created_unix": 0,
             "job": {"job_id": 4711, "array_task_id": None, "name": "bench", "user": "bench",
                     "uid": os.getuid(), "gid": os.getgid(), "queue": "batch.q",
                     "partition": "batch", "account": "", "submit_dir": root, "submit_host": host,
                     "pe_name": "slurm-shim", "task_policy": "slot", "mem_per_node_mb": 0},
-            "nodes": [node],
-            "tasks": {"ntasks": SLOTS, "cpus_per_task": 0, "per_node": [SLOTS], "rank_map": []},
+            "nodes": nodes,
+            "tasks": {"ntasks": ntasks, "cpus_per_task": 0, "per_node": [slots] * len(nodes),
+                      "rank_map": []},
             "rendezvous": {"master_addr": host, "master_port": 20000}, "launcher": "local"}))
         write(os.path.join(self.folder, "stepctr"), "0\n")
         config = write(os.path.join(root, "config.yaml"), "launcher: local\n")
         self.env = {"PATH": "/usr/bin:/bin", "HOME": root, "USER": "bench", "TMPDIR": self.tmp,
-                    "JOB_ID": "4711", "SGE_TASK_ID": "undefined", "NSLOTS": str(SLOTS),
+                    "JOB_ID": "4711", "SGE_TASK_ID": "undefined", "NSLOTS": str(ntasks),
                     "SLURM_JOB_ID": "4711", "SLURM_SHIM_CONFIG": config}
 
     def batch(self):
