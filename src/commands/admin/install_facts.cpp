@@ -1,12 +1,12 @@
 #include "install_facts.h"
 
 #include "install_manifest.h"
-#include "starter_text.h"
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/config/config.h"
 #include "slurm_shim/posix/files.h"
 #include "slurm_shim/posix/identity.h"
+#include "slurm_shim/records/starter.h"
 
 #include <algorithm>
 
@@ -176,7 +176,7 @@ std::vector<WantedFile> wanted_files(const std::string& prefix) {
                               "esac\n"
                               "export PATH\n";
   return {{prefix + "/bin/slurm-shim", "", 0755, true},
-          {prefix + "/libexec/starter_method.sh", std::string(starter_text()), 0755, false},
+          {prefix + "/libexec/starter_method.sh", std::string(records::starter_text()), 0755, false},
           {prefix + "/etc/profile.sh", profile, 0644, false}};
 }
 

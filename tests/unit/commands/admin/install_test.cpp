@@ -1,7 +1,7 @@
 #include "install_fixture.h"
-#include "starter_text.h"
 
 #include "slurm_shim/config/config.h"
+#include "slurm_shim/records/starter.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ TEST_P(Install, prints_a_plan_and_changes_nothing) {
 
 TEST_P(Install, apply_wires_the_cluster) {
   EXPECT_EQ(run({"--apply", "--yes"}), 0) << err << out;
-  EXPECT_EQ(read("libexec/starter_method.sh"), admin::starter_text());
+  EXPECT_EQ(read("libexec/starter_method.sh"), records::starter_text());
   EXPECT_EQ(fs::read_symlink(prefix + "/bin/slurm-shim-env"), "slurm-shim");
   EXPECT_EQ(read("bin/slurm-shim"), test::k_program);
   const auto& pe = cell.pes.at("slurm-shim");
