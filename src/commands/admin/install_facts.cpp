@@ -51,21 +51,30 @@ bool same_file(const std::string& a, const std::string& b) {
          x.st_ino == y.st_ino;
 }
 
+// Users read and execute what is installed; more rights than that are not this command's to take.
+bool users_may(const std::string& path, unsigned mode) {
+  struct stat info {};
+  const auto needed = mode & 0555U;
+  return ::stat(path.c_str(), &info) == 0 && (info.st_mode & needed) == needed;
+}
+
 Result<FileFacts> look_at_wanted(const WantedFile& wanted, const std::string& self) {
   auto facts = look_at(wanted.path);
   if (facts.kind != FileFacts::Kind::file) return facts;
   TRY_ASSIGN(const auto present, posix::read_file(wanted.path, k_max_binary));
   if (wanted.binary) {
-    facts.as_wanted = same_file(wanted.path, self);
-    if (!facts.as_wanted) {
+    facts.same_bytes = same_file(wanted.path, self);
+    if (!facts.same_bytes) {
       TRY_ASSIGN(const auto running, posix::read_file(self, k_max_binary));
-      facts.as_wanted = running == present;
+      facts.same_bytes = running == present;
     }
     facts.ours = present.find("SLURM_SHIM_REQ") != std::string::npos;
   } else {
-    facts.as_wanted = present == wanted.bytes;
+    facts.same_bytes = present == wanted.bytes;
     facts.ours = present.find("slurm-shim") != std::string::npos;
   }
+  facts.ours = facts.ours || facts.same_bytes;
+  facts.as_wanted = facts.same_bytes && users_may(wanted.path, wanted.mode);
   return facts;
 }
 
@@ -175,9 +184,10 @@ std::vector<WantedFile> wanted_files(const std::string& prefix) {
                               "/bin:$PATH ;;\n"
                               "esac\n"
                               "export PATH\n";
-  return {{prefix + "/bin/slurm-shim", "", 0755, true},
-          {prefix + "/libexec/starter_method.sh", std::string(records::starter_text()), 0755, false},
-          {prefix + "/etc/profile.sh", profile, 0644, false}};
+  return {
+      {prefix + "/bin/slurm-shim", "", 0755, true},
+      {prefix + "/libexec/starter_method.sh", std::string(records::starter_text()), 0755, false},
+      {prefix + "/etc/profile.sh", profile, 0644, false}};
 }
 
 Result<InstallFacts>

@@ -25,8 +25,9 @@ struct QueueFacts {
 struct FileFacts {
   enum class Kind { missing, file, link, other } kind = Kind::missing;
   std::string link_target;
-  bool as_wanted = false; // a file: same bytes; a link: same target
-  bool ours = false;      // a file that an earlier installation wrote
+  bool same_bytes = false; // a file
+  bool as_wanted = false;  // a file: same bytes, everybody may use it; a link: same target
+  bool ours = false;       // a file that an earlier installation wrote
 };
 
 struct InstallFacts {

@@ -90,7 +90,7 @@ plan_file(const InstallFacts& facts, const InstallOptions& options, const Wanted
   } else if ((state.kind == FileFacts::Kind::file && (state.ours || options.force_files)) ||
              (state.kind == FileFacts::Kind::link && options.force_files)) {
     action.op = Op::modify;
-    action.reason = "another version";
+    action.reason = state.same_bytes ? "not for every user" : "another version";
   } else {
     action.op = Op::blocked;
     action.reason = "a file that is not ours; --force-files replaces it";

@@ -109,6 +109,27 @@ TEST_P(Install, a_second_run_changes_nothing) {
   EXPECT_EQ(file_times(), times);
 }
 
+TEST_P(Install, puts_back_what_was_edited_or_taken_from_the_users) {
+  ASSERT_EQ(run({"--apply", "--yes"}), 0) << err;
+  const auto starter = prefix + "/libexec/starter_method.sh";
+  std::ofstream(starter, std::ios::app) << "# slurm-shim of the past\n";
+  fs::permissions(prefix + "/bin/slurm-shim", fs::perms(0700));
+  EXPECT_EQ(run({}), 0) << err;
+  EXPECT_THAT(out,
+              AllOf(HasSubstr("starter_method.sh (another version)"),
+                    HasSubstr("bin/slurm-shim (not for every user)")));
+  EXPECT_EQ(run({"--apply", "--yes"}), 0) << err;
+  EXPECT_EQ(read("libexec/starter_method.sh"), records::starter_text());
+  EXPECT_EQ(fs::status(prefix + "/bin/slurm-shim").permissions(), fs::perms(0755));
+  fs::permissions(starter, fs::perms(0644));
+  EXPECT_EQ(run({"--apply", "--yes"}), 0) << err;
+  EXPECT_EQ(fs::status(starter).permissions(), fs::perms(0755));
+  // What is as it should be for the users is left as it is.
+  fs::permissions(starter, fs::perms(0555));
+  EXPECT_EQ(run({"--apply", "--yes"}), 0) << err;
+  EXPECT_EQ(fs::status(starter).permissions(), fs::perms(0555));
+}
+
 TEST_P(Install, keeps_a_manifest_of_what_was_before) {
   ASSERT_EQ(run({"--apply", "--yes"}), 0) << err;
   const auto manifest = nlohmann::json::parse(read("etc/install.json"));
