@@ -46,8 +46,9 @@ def broken(c, what, back):
 def follow(c, check):
     """Runs the check's advice that is one command of qconf or qmod or the shim."""
     for advice in check["advice"]:
-        if re.match(r"qconf -|qmod -|chmod ", advice):
-            root(c, advice)
+        command = re.split(r", then: |; needed on ", advice)[0]
+        if re.match(r"qconf -|qmod -|chmod |slurm-shim install --apply", command):
+            root(c, command)
             return
     expect(False, f"no command in {check['advice']}")
 
@@ -135,6 +136,23 @@ def starters(c):
     with broken(c, f"cp -p {ours} /opt/ge/keep && sed -i 's/SGE_PE_TASK_ID/SGE_PE_TASK_OFF/' {ours}",
                 f"mv /opt/ge/keep {ours}"):
         expect_check(c, "C10", "fail", "does not pass a foreign task's start")
+
+
+def starter_of_another_version(c):
+    """The advice of C09 and C10, followed to the letter: an edited starter, and one that cannot be executed."""
+    ours = "/opt/ge/slurm-shim/libexec/starter_method.sh"
+    as_installed = c.ok("stat", "-c", "%a %s", ours, cwd="/")
+    with broken(c, f"cp -p {ours} /opt/ge/keep", f"mv /opt/ge/keep {ours}"):
+        for name, script, status, text in (
+                ("C09", f"echo '# 1.0' >> {ours}", "warn", "starter_method.sh is not that of slurm-shim"),
+                ("C09", f": > {ours}", "fail", "is no starter of slurm-shim any more"),
+                ("C09", f"chmod 644 {ours}", "fail", "is not an executable file"),
+                ("C09", f"chmod 750 {ours}", "warn", "has mode 0750"),
+                ("C10", f"sed -i 's/SGE_PE_TASK_ID/SGE_PE_TASK_OFF/' {ours}", "fail", "does not pass")):
+            root(c, script)
+            follow(c, expect_check(c, name, status, text))
+            expect_equal(c.ok("stat", "-c", "%a %s", ours, cwd="/"), as_installed, f"after the advice on {script!r}")
+            expect_check(c, name, "pass", "")
 
 
 def missing_link(c):
@@ -227,5 +245,5 @@ def closed_spool_folder(c):
 
 run(installation_is_clean, hosts_are_looked_at, root_looks_at_hosts_as_the_admin_user, probe_job_is_as_it_should_be,
     probe_that_cannot_start, control_slaves, pe_without_slots, foreign_hook, pe_that_no_queue_offers, starters,
-    missing_link, shadowing_slurm, configuration, disabled_queue, dead_qmaster, complexes,
+    starter_of_another_version, missing_link, shadowing_slurm, configuration, disabled_queue, dead_qmaster, complexes,
     scheduler_without_reservations, request_file_and_accounting, closed_spool_folder)

@@ -3,6 +3,7 @@
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/posix/files.h"
+#include "slurm_shim/records/starter.h"
 
 #include <fmt/core.h>
 
@@ -19,10 +20,61 @@ const std::string k_install =
     "run `slurm-shim install`, look at its plan, then `slurm-shim install "
     "--apply`";
 
-// Ours, or a site's that hands over to ours.
-bool mentions_shim(const std::string& path) {
+// Where `install` puts the starter, below its prefix.
+constexpr std::string_view k_place = "/libexec/starter_method.sh";
+
+std::string script_text(const std::string& path) {
+  return posix::read_file(path, std::size_t{1} << 20).value_or("");
+}
+
+bool hands_over(const std::string& text) {
+  return text.find(k_place) != std::string::npos;
+}
+
+// Ours, or a site's that hands over to ours or does its work.
+bool mentions_shim(const std::string& text) {
+  return text.find("slurm_shim") != std::string::npos || hands_over(text);
+}
+
+// The starter of the installation that is in use.
+std::string installed_starter(Survey& s) {
+  return posix::dir_name(s.installed_bin()) + std::string(k_place);
+}
+
+// `install` with the words that make it mend the installation of this starter and nothing else.
+std::string install_again(Survey& s, const std::string& starter, const std::string& more = {}) {
+  std::string command = "slurm-shim install --apply" + more;
+  const auto prefix = starter.substr(0, starter.size() - k_place.size());
+  if (prefix != s.ctx.env.get_or("SGE_ROOT", "") + "/slurm-shim") command += " --prefix=" + prefix;
+  if (const auto& pe = s.config().pe_name; pe != config::Config{}.pe_name) command += " --pe=" + pe;
+  return command;
+}
+
+// What is written at the place of ours. Jobs of a user who may not read it put the queue into error
+// state, for everybody.
+void judge_installed(Survey& s, const std::string& path, Verdict& verdict) {
+  if (!posix::is_executable_file(path)) {
+    verdict.fail("starter " + path +
+                     ", to which the site's own hands over, is not an executable file",
+                 install_again(s, path));
+    return;
+  }
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && (info.st_mode & 0555U) != 0555U)
+    verdict.warn(fmt::format("starter {} has mode {:04o}: a job of a user who may not run it puts "
+                             "its queue into error state",
+                             path,
+                             info.st_mode & 07777U),
+                 "chmod 755 " + path);
   const auto text = posix::read_file(path, std::size_t{1} << 20);
-  return text && text->find("slurm_shim") != std::string::npos;
+  if (!text || *text == records::starter_text()) return;
+  if (mentions_shim(*text))
+    verdict.warn("starter " + path +
+                     " is not that of slurm-shim " SHIM_VERSION ": edited, or of another version",
+                 install_again(s, path));
+  else
+    verdict.fail("starter " + path + " is no starter of slurm-shim any more",
+                 install_again(s, path, " --force-files"));
 }
 
 struct Starter {
@@ -97,27 +149,47 @@ Result<Finding> check_starters(Survey& s) {
       s.config().env_transport == "qsub" && s.config().batch_supervisor == "needed";
   Verdict verdict;
   std::set<std::string> paths;
+  std::set<std::string> ours;
   const auto wrong = [&](const std::string& text, const std::string& advice) {
     can_do_without ? verdict.warn(text, advice) : verdict.fail(text, advice);
+  };
+  const auto installed = installed_starter(s);
+  const auto back = [&](const std::string& place, const std::string& path) {
+    return (path.ends_with(k_place) ? install_again(s, path)
+                                    : "put it back, or take ours: qconf -mattr queue "
+                                      "starter_method " +
+                                          installed + " " + place) +
+           ", then: qmod -cq '" + place + "'";
   };
   for (const auto& [place, path] : starters) {
     if (path.empty() || equals_ignore_case(path, "NONE")) {
       wrong("queue " + place + " has no starter_method: scripts start without SLURM_* variables",
             k_install);
-    } else if (!posix::is_executable_file(path)) {
+      continue;
+    }
+    if (!posix::is_executable_file(path)) {
       verdict.fail("queue " + place + ": starter_method " + path +
                        " is not an executable file: every job puts the queue into error state",
-                   "put it back (`slurm-shim install --apply`), then: qmod -cq '" + place + "'");
-    } else if (!mentions_shim(path)) {
+                   back(place, path));
+      continue;
+    }
+    const auto text = script_text(path);
+    if (!path.ends_with(k_place) && !mentions_shim(text)) {
       wrong("queue " + place + ": starter_method is the site's own: " + path,
-            "call " + s.installed_bin() +
-                "/../libexec/starter_method.sh from it as its last step; "
+            "call " + installed +
+                " from it as its last step; "
                 "or set env_transport: qsub and batch_supervisor: needed, and source the job's "
                 "environment file in it");
-    } else {
-      paths.insert(path);
+      continue;
     }
+    paths.insert(path);
+    if (path.ends_with(k_place))
+      ours.insert(path);
+    else if (hands_over(text))
+      ours.insert(installed);
   }
+  for (const auto& path : ours)
+    judge_installed(s, path, verdict);
   return verdict.finish(join(paths, ", "));
 }
 
@@ -125,7 +197,7 @@ Result<Finding> check_starter_contract(Survey& s) {
   TRY_ASSIGN(const auto starters, all_starters(s));
   std::set<std::string> paths;
   for (const auto& starter : starters)
-    if (posix::is_executable_file(starter.path) && mentions_shim(starter.path))
+    if (posix::is_executable_file(starter.path) && mentions_shim(script_text(starter.path)))
       paths.insert(starter.path);
   if (paths.empty()) return Finding{Status::skip, "no starter of ours is wired (C09)", {}};
   Folder folder(s.ctx.env);
@@ -155,8 +227,10 @@ Result<Finding> check_starter_contract(Survey& s) {
       if (answer && answer->status == 0 && answer->out == trial.wanted) continue;
       verdict.fail(path + " does not pass " + trial.what +
                        (answer ? " as it should" : ": " + answer.error().message),
-                   "put the starter of this version in its place: `slurm-shim install --apply "
-                   "--force-files`; needed on every execution host: /bin/bash and stat");
+                   (path.ends_with(k_place)
+                        ? install_again(s, path, " --force-files")
+                        : "let its last step be: exec " + installed_starter(s) + " \"$@\"") +
+                       "; needed on every execution host: /bin/bash and stat");
     }
   return verdict.finish(
       "passes steppers and foreign tasks untouched, gives scripts their variables");

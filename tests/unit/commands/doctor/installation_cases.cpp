@@ -7,6 +7,16 @@ namespace {
 using W = DoctorWorld;
 const std::string k_pe = "qconf -sp slurm-shim";
 const std::string k_queue = "qconf -sq batch.q";
+const std::string k_starter = "/libexec/starter_method.sh"; // below the prefix
+const std::string k_ours = "ge/slurm-shim" + k_starter;
+
+std::string starter() {
+  return posix::read_file(SHIM_TEST_DATA "/../scripts/starter_method.sh").value();
+}
+void site_starter(W& w, const std::string& next) {
+  w.write("site", "#!/bin/sh\nulimit -c 0\nexec " + next + " \"$@\"\n", 0755);
+  w.set(k_queue, "starter_method", w.root + "/site");
+}
 } // namespace
 
 std::vector<DoctorCase> installation_cases() {
@@ -169,6 +179,74 @@ std::vector<DoctorCase> installation_cases() {
        "fail",
        "batch.q@n2",
        "qmod -cq 'batch.q@n2'"},
+      {"C09",
+       "gone_of_ours",
+       [](W& w) { std::filesystem::remove(w.prefix + k_starter); },
+       "fail",
+       "error state",
+       "slurm-shim install --apply, then: qmod -cq 'batch.q'"},
+      {"C09",
+       "edited",
+       [](W& w) { w.write(k_ours, starter() + "# the site was here\n", 0755); },
+       "warn",
+       "libexec/starter_method.sh is not that of slurm-shim",
+       "slurm-shim install --apply"},
+      {"C09",
+       "edited_elsewhere",
+       [](W& w) {
+         w.write("sw/libexec/starter_method.sh", starter() + "#\n", 0755);
+         w.set(k_queue, "starter_method", w.root + "/sw/libexec/starter_method.sh");
+         w.config("pe_name: mpi-shim\npartitions: {b: {queue: batch.q}}\n");
+       },
+       "warn",
+       "edited, or of another version",
+       "/sw --pe=mpi-shim"},
+      {"C09",
+       "emptied",
+       [](W& w) { w.write(k_ours, "", 0755); },
+       "fail",
+       "is no starter of slurm-shim any more",
+       "slurm-shim install --apply --force-files"},
+      {"C09",
+       "not_for_everybody",
+       [](W& w) { ::chmod((w.prefix + k_starter).c_str(), 0750); },
+       "warn",
+       "has mode 0750",
+       "chmod 755 "},
+      {"C09", "as_installed", [](W&) {}, "pass", "/ge/slurm-shim/libexec/starter_method.sh", ""},
+      {"C09",
+       "of_the_site_before_ours",
+       [](W& w) { site_starter(w, w.prefix + k_starter); },
+       "pass",
+       "/site",
+       ""},
+      {"C09",
+       "of_the_site_before_an_edited_one",
+       [](W& w) {
+         site_starter(w, w.prefix + k_starter);
+         w.write(k_ours, starter() + "#\n", 0755);
+       },
+       "warn",
+       "libexec/starter_method.sh is not that of slurm-shim",
+       "slurm-shim install --apply"},
+      {"C09",
+       "of_the_site_before_none",
+       [](W& w) {
+         site_starter(w, w.prefix + k_starter);
+         std::filesystem::remove(w.prefix + k_starter);
+       },
+       "fail",
+       "to which the site's own hands over",
+       "slurm-shim install --apply"},
+      {"C10",
+       "of_the_site_splits_words",
+       [](W& w) {
+         w.write("site", "#!/bin/sh\nexec " + w.prefix + k_starter + " $*\n", 0755);
+         w.set(k_queue, "starter_method", w.root + "/site");
+       },
+       "fail",
+       "/site does not pass",
+       "let its last step be: exec "},
       {"C10",
        "sources_for_tasks",
        [](W& w) {
