@@ -96,22 +96,35 @@ config::Standalone standalone_mode(const context::Context& ctx) {
   return is_cluster(ctx) ? Standalone::allocate : Standalone::local;
 }
 
-std::string job_of_other_host(const context::Context& ctx) {
-  auto job = ctx.env.get_or("SLURM_JOB_ID", "");
-  if (job.empty() || ctx.env.has(k_standalone_variable) || !is_cluster(ctx)) return {};
-  const auto found = layout::find(ctx.env); // last: reads the layout
-  if (found || found.error().kind != ErrorKind::not_found) return {};
-  return job;
+const Result<layout::Found>& LayoutHere::get() {
+  if (!m_found) m_found = layout::find(m_env);
+  return *m_found;
 }
 
-bool is_inside_job(const EnvList& env) {
-  const auto found = layout::find(env);
-  if (found || found.error().kind != ErrorKind::not_found) return true;
+Result<layout::Found> LayoutHere::take() {
+  static_cast<void>(get());
+  return std::move(*m_found);
+}
+
+bool LayoutHere::is_missing() {
+  const auto& found = get();
+  return !found && found.error().kind == ErrorKind::not_found;
+}
+
+std::string job_of_other_host(const context::Context& ctx, LayoutHere& here) {
+  auto job = ctx.env.get_or("SLURM_JOB_ID", "");
+  if (job.empty() || ctx.env.has(k_standalone_variable) || !is_cluster(ctx)) return {};
+  return here.is_missing() ? job : ""; // last: reads the layout
+}
+
+bool is_inside_job(const EnvList& env, LayoutHere& here) {
+  if (!here.is_missing()) return true;
   return !env.get_or("SLURM_JOB_ID", "").empty() && !env.has(k_standalone_variable);
 }
 
-Result<Ground> find_ground(context::Context& ctx, const Request& request, EnvList& env) {
-  auto found = layout::find(env);
+Result<Ground>
+find_ground(context::Context& ctx, const Request& request, LayoutHere& here, EnvList& env) {
+  auto found = here.take();
   if (!found) {
     if (found.error().kind != ErrorKind::not_found)
       return tl::unexpected<Error>(std::move(found).error());

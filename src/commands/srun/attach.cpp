@@ -50,8 +50,11 @@ tl::unexpected<Error> not_confirmed(std::string_view id, const std::string& why,
   return fail(ErrorKind::not_found, text);
 }
 
-bool is_around_us(const EnvList& env, const slurm::DecodedJobId& wanted, std::string_view id) {
-  const auto found = layout::find(env);
+bool is_around_us(const EnvList& env,
+                  LayoutHere& here,
+                  const slurm::DecodedJobId& wanted,
+                  std::string_view id) {
+  const auto& found = here.get();
   if (!found || found->layout.job.job_id != static_cast<std::int64_t>(wanted.job)) return false;
   return !wanted.element || env.get_or("SLURM_JOB_ID", "") == id;
 }
@@ -68,12 +71,13 @@ Result<std::uint32_t> task_of(const ge::Tools& tools, const slurm::DecodedJobId&
 
 } // namespace
 
-Result<std::optional<OtherJob>> find_other_job(context::Context& ctx, const std::string& id) {
+Result<std::optional<OtherJob>>
+find_other_job(context::Context& ctx, LayoutHere& here, const std::string& id) {
   const auto number = parse_int<std::uint64_t>(id);
   if (!number || *number == 0)
     return fail(ErrorKind::usage, "Invalid numeric value \"" + id + "\" for --jobid.");
   const auto wanted = slurm::decode_job_id(*number);
-  if (is_around_us(ctx.env, wanted, id)) return std::optional<OtherJob>();
+  if (is_around_us(ctx.env, here, wanted, id)) return std::optional<OtherJob>();
   const ge::Tools tools(ctx.runner, ctx.env, ctx.config.qstat_timeout);
   TRY_ASSIGN(const auto rows,
              ge::list_jobs(tools, {posix::user_name(ctx.runner, ctx.env)}, ge::TaskView::hosts));

@@ -22,8 +22,8 @@ struct OtherJob {
 };
 
 // Nothing when `id` is the job around us. Errors are Slurm's: no such job (of this user), pending.
-[[nodiscard]] Result<std::optional<OtherJob>> find_other_job(context::Context& ctx,
-                                                             const std::string& id);
+[[nodiscard]] Result<std::optional<OtherJob>>
+find_other_job(context::Context& ctx, LayoutHere& here, const std::string& id);
 
 // `words`: srun's own command line, `request` the same read. Sets what the engine's client needs in
 // ctx.env.

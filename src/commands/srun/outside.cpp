@@ -1,6 +1,5 @@
 #include "outside.h"
 
-#include "allocation.h"
 #include "input_plan.h"
 
 #include "slurm_shim/allocation/allocation.h"
@@ -69,9 +68,9 @@ Result<allocation::Wanted> make_wanted(const context::Context& ctx, const cli::P
 
 } // namespace
 
-bool allocates(const context::Context& ctx, const cli::Parsed& parsed) {
+bool allocates(const context::Context& ctx, const cli::Parsed& parsed, LayoutHere& here) {
   if (parsed.has("jobid") || standalone_mode(ctx) != config::Standalone::allocate) return false;
-  return !is_inside_job(ctx.env); // reads the layout
+  return !is_inside_job(ctx.env, here); // reads the layout
 }
 
 cli::Parsed without_job_options(const cli::Parsed& parsed) {

@@ -3,6 +3,8 @@
 // pseudo terminal of an interactive one. The step itself runs inside, by an srun with the options
 // that concern steps. Decision 16, spec launch 7.
 
+#include "allocation.h"
+
 #include "slurm_shim/cli/parse.h"
 #include "slurm_shim/context/context.h"
 
@@ -12,7 +14,8 @@
 namespace shim::commands::srun {
 
 // Nothing of a job around, and the configuration says to ask for one.
-[[nodiscard]] bool allocates(const context::Context& ctx, const cli::Parsed& parsed);
+[[nodiscard]] bool
+allocates(const context::Context& ctx, const cli::Parsed& parsed, LayoutHere& here);
 
 // The options of a step alone: those of the job have been the job's.
 [[nodiscard]] cli::Parsed without_job_options(const cli::Parsed& parsed);

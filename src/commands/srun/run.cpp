@@ -98,10 +98,11 @@ void settle_terminal(context::Context& ctx, srun::Request& request) {
 
 // Nothing: the step belongs into the job around us.
 std::optional<int> run_in_other_job(context::Context& ctx,
+                                    srun::LayoutHere& here,
                                     const std::string& id,
                                     srun::Request& request,
                                     const std::vector<std::string>& words) {
-  const auto job = srun::find_other_job(ctx, id);
+  const auto job = srun::find_other_job(ctx, here, id);
   if (!job) return refuse(ctx, job.error());
   if (!*job) return std::nullopt;
   if (request.pty) // the srun there says what is wrong with it
@@ -112,11 +113,11 @@ std::optional<int> run_in_other_job(context::Context& ctx,
   return srun::Supervisor(ctx, *plan, std::nullopt).launch();
 }
 
-int run_step(context::Context& ctx, srun::Request request) {
+int run_step(context::Context& ctx, srun::LayoutHere& here, srun::Request request) {
   settle_terminal(ctx, request);
   std::vector<std::string> notices;
   const bool quiet = request.quiet;
-  auto plan = srun::draft_step(ctx, std::move(request), notices);
+  auto plan = srun::draft_step(ctx, here, std::move(request), notices);
   for (const auto& notice : notices)
     if (!quiet || notice.rfind("error: ", 0) == 0) ctx.say("srun: " + notice + "\n");
   if (!plan) return refuse(ctx, plan.error());
@@ -147,7 +148,8 @@ int run_srun(context::Context& ctx, const std::vector<std::string>& words) {
   }
   if (context::answer_about_itself(ctx, srun_options(), k_help, *parsed)) return slurm::k_exit_ok;
   if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
-  const bool is_outside = srun::allocates(ctx, *parsed);
+  srun::LayoutHere here(ctx.env);
+  const bool is_outside = srun::allocates(ctx, *parsed, here);
   const auto step = is_outside ? srun::without_job_options(*parsed) : *parsed;
   std::vector<std::string> warnings = cli::warnings_of(step);
   if (const auto ok = cli::refuse_unsupported(step, ctx.config.strict_flags); !ok)
@@ -168,10 +170,10 @@ int run_srun(context::Context& ctx, const std::vector<std::string>& words) {
     return srun::run_outside(ctx, *parsed, step, words);
   }
   if (request->verbose > 0) log::start("srun", request->verbose);
-  const auto job = request->job_id.empty() ? srun::job_of_other_host(ctx) : request->job_id;
+  const auto job = request->job_id.empty() ? srun::job_of_other_host(ctx, here) : request->job_id;
   if (!job.empty())
-    if (const auto code = run_in_other_job(ctx, job, *request, words)) return *code;
-  return run_step(ctx, std::move(*request));
+    if (const auto code = run_in_other_job(ctx, here, job, *request, words)) return *code;
+  return run_step(ctx, here, std::move(*request));
 }
 
 } // namespace shim::commands

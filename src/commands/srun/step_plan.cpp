@@ -215,13 +215,15 @@ std::string StepPlan::step_text() const {
   return std::to_string(ground.slurm_job_id) + "." + std::to_string(step_id);
 }
 
-Result<StepPlan>
-draft_step(context::Context& ctx, Request request, std::vector<std::string>& notices) {
+Result<StepPlan> draft_step(context::Context& ctx,
+                            LayoutHere& here,
+                            Request request,
+                            std::vector<std::string>& notices) {
   StepPlan plan;
   plan.request = std::move(request);
   plan.env = ctx.env;
   TRY(read_host_files(plan.request));
-  TRY_ASSIGN(plan.ground, find_ground(ctx, plan.request, plan.env));
+  TRY_ASSIGN(plan.ground, find_ground(ctx, plan.request, here, plan.env));
   if (plan.ground.standalone)
     drop_devices(plan.request, "devices are given out to jobs only", notices);
   else if (asks_for_devices(plan.request) && has_unnamed_devices(plan))

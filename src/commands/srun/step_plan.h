@@ -48,8 +48,10 @@ struct StepPlan {
 
 // What can be said of the step before it has a number: where it runs, and where its ranks go as
 // long as no other step is in the way. Nothing has happened yet. `notices`: Slurm's warnings.
-[[nodiscard]] Result<StepPlan>
-draft_step(context::Context& ctx, Request request, std::vector<std::string>& notices);
+[[nodiscard]] Result<StepPlan> draft_step(context::Context& ctx,
+                                          LayoutHere& here,
+                                          Request request,
+                                          std::vector<std::string>& notices);
 // With placement and number settled: hosts and files.
 void complete_step(context::Context& ctx, StepPlan& plan);
 
