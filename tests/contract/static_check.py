@@ -19,11 +19,19 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "s
 FORBIDDEN = {"getaddrinfo", "gethostbyname", "getpwnam", "getpwnam_r", "getpwuid", "getpwuid_r",
              "getgrnam", "getgrgid", "DSO_load", "ossl_provider_new", "OPENSSL_init_crypto"}
 MAX_RELOCATIONS = 8000
+# The section that docs/decisions/0004 tells of, and some of what has to be in it.
+MAX_STEP_TEXT = 1_300_000
+STEP = ["malloc", "__libc_start_main", "std::locale::_S_initialize()", "YAML::Scanner::ScanNextToken()",
+        "shim::stepper::stepper_main(std::span<char* const, 18446744073709551615ul>)"]
 
 
 def output_of(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True, timeout=120,
                           env=dict(os.environ, LC_ALL="C")).stdout
+
+
+def addresses():
+    return {name: int(at, 16) for at, name in re.findall(r"(?m)^([0-9a-f]+) \w (.+)$", output_of("nm", "-C", SHIM))}
 
 
 class StaticBinary(unittest.TestCase):
@@ -60,6 +68,26 @@ class StaticBinary(unittest.TestCase):
         theirs = {name for module in ("base", "posix", "proto", "slurm", "stepper")
                   for name in os.listdir(os.path.join(SOURCE, module))}
         self.assertEqual(constructed & theirs, {"channel.cpp", "listener.cpp", "log.cpp"})
+
+    def test_what_a_step_runs_lies_together(self):
+        sections = output_of("readelf", "--wide", "--sections", SHIM)
+        found = re.search(r"\] \.text\.step\s+PROGBITS\s+([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)", sections)
+        self.assertTrue(found, sections)
+        begin, size = int(found[1], 16), int(found[2], 16)
+        self.assertLess(size, MAX_STEP_TEXT)
+        symbols = addresses()
+        far = [name for name in STEP if not begin <= symbols.get(name, 0) < begin + size]
+        self.assertEqual(far, [])
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "begins as the C library does elsewhere")
+    def test_it_begins_where_its_data_is_touched(self):
+        header = output_of("readelf", "--wide", "--file-header", SHIM)
+        entry = int(re.search(r"Entry point address:\s+0x([0-9a-f]+)", header)[1], 16)
+        self.assertEqual(addresses().get("shim_entry"), entry)
+        # Without stack protector: the thread pointer is not there yet.
+        code = output_of("objdump", "--disassemble=shim_touch_data", "--no-show-raw-insn", SHIM)
+        self.assertIn("syscall", code)
+        self.assertNotIn("%fs:", code)
 
     def test_it_runs_where_there_is_nothing_else(self):
         # An empty root: no loader, no library, no passwd, no locale, no /proc.
