@@ -182,5 +182,22 @@ TEST_F(JobsTest, reads_task_lists) {
     EXPECT_FALSE(parse_task_ranges(bad)) << bad;
 }
 
+// How many rows there are is guessed from the first ones.
+TEST_F(JobsTest, a_long_list_is_read_to_its_end_whatever_its_rows_are_like) {
+  constexpr std::size_t k_long = 100;
+  constexpr std::size_t k_short = 20'000;
+  std::string xml = "<?xml version='1.0'?><job_info><queue_info>";
+  for (std::size_t i = 1; i <= k_long + k_short; ++i)
+    xml += "<job_list state=\"pending\"><JB_job_number>" + std::to_string(i) +
+           "</JB_job_number><JB_owner>" + std::string(i <= k_long ? 1000 : 1, 'u') +
+           "</JB_owner></job_list>";
+  xml += "</queue_info></job_info>";
+  const auto rows = parse_job_list(xml);
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), k_long + k_short);
+  EXPECT_EQ(rows->back().job, k_long + k_short);
+  EXPECT_EQ(rows->back().owner, "u");
+}
+
 } // namespace
 } // namespace shim::ge
