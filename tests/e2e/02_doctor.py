@@ -147,7 +147,7 @@ def starter_of_another_version(c):
                 ("C09", f"echo '# 1.0' >> {ours}", "warn", "starter_method.sh is not that of slurm-shim"),
                 ("C09", f": > {ours}", "fail", "is no starter of slurm-shim any more"),
                 ("C09", f"chmod 644 {ours}", "fail", "is not an executable file"),
-                ("C09", f"chmod 750 {ours}", "warn", "has mode 0750"),
+                ("C09", f"chmod 750 {ours}", "fail", "is not an executable file"),
                 ("C10", f"sed -i 's/SGE_PE_TASK_ID/SGE_PE_TASK_OFF/' {ours}", "fail", "does not pass")):
             root(c, script)
             follow(c, expect_check(c, name, status, text))
