@@ -217,6 +217,16 @@ def scheduler_without_reservations(c):
         expect_check(c, "C31", "warn", "max_reservation is 0")
 
 
+def scheduler_with_and_without_priorities(c):
+    edit = ("qconf -ssconf > /tmp/s && sed -i 's/^weight_priority .*/weight_priority {}/' /tmp/s && qconf -Msconf /tmp/s "
+            "&& rm /tmp/s")
+    was = re.search(r"^weight_priority +(\S+)", root(c, "qconf -ssconf"), re.MULTILINE).group(1)
+    with broken(c, edit.format(0), edit.format(was)):
+        expect_check(c, "C32", "info", "weight_priority is 0")
+        root(c, edit.format(1))
+        expect_check(c, "C32", "pass", "weight_priority 1")
+
+
 def request_file_and_accounting(c):
     common = "/opt/ge/default/common"
     with broken(c, f"echo '-notify -q gpu.q' > {common}/sge_request", f"rm {common}/sge_request"):
@@ -246,4 +256,4 @@ def closed_spool_folder(c):
 run(installation_is_clean, hosts_are_looked_at, root_looks_at_hosts_as_the_admin_user, probe_job_is_as_it_should_be,
     probe_that_cannot_start, control_slaves, pe_without_slots, foreign_hook, pe_that_no_queue_offers, starters,
     starter_of_another_version, missing_link, shadowing_slurm, configuration, disabled_queue, dead_qmaster, complexes,
-    scheduler_without_reservations, request_file_and_accounting, closed_spool_folder)
+    scheduler_without_reservations, scheduler_with_and_without_priorities, request_file_and_accounting, closed_spool_folder)

@@ -1,4 +1,4 @@
-// C23 to C26, C31: what queues, request files and the scheduler do to jobs.
+// C23 to C26, C31, C32: what queues, request files and the scheduler do to jobs.
 #include "checks.h"
 
 #include "slurm_shim/base/strings.h"
@@ -86,6 +86,13 @@ std::map<std::string, Instances> instances_of(std::string_view text) {
       queue.bad.push_back(std::string(words[0]) + " (" + std::string(state) + ")");
   }
   return out;
+}
+
+Result<ge::Attributes> scheduler_config(Survey& s) {
+  TRY_ASSIGN(const auto answer, s.tools.run({"qconf", {"-ssconf"}}));
+  if (answer.status != 0)
+    return fail(ErrorKind::unavailable, "qconf -ssconf: " + std::string(trim(answer.err)));
+  return ge::parse_attributes(answer.out);
 }
 
 } // namespace
@@ -201,16 +208,25 @@ Result<Finding> check_array_limits(Survey& s) {
 }
 
 Result<Finding> check_reservation(Survey& s) {
-  TRY_ASSIGN(const auto answer, s.tools.run({"qconf", {"-ssconf"}}));
-  if (answer.status != 0)
-    return fail(ErrorKind::unavailable, "qconf -ssconf: " + std::string(trim(answer.err)));
-  const auto values = ge::parse_attributes(answer.out);
+  TRY_ASSIGN(const auto values, scheduler_config(s));
   const auto reservations = values.get_or("max_reservation", "0");
   Verdict verdict;
   if (reservations == "0" && s.config().reserve != "never")
     verdict.warn("max_reservation is 0: small jobs can keep jobs on several hosts waiting for ever",
                  "qconf -msconf: max_reservation 32 (or reserve: never in the configuration)");
   return verdict.finish("max_reservation " + reservations);
+}
+
+Result<Finding> check_priority(Survey& s) {
+  TRY_ASSIGN(const auto values, scheduler_config(s));
+  const auto text = values.get_or("weight_priority", "0");
+  Verdict verdict;
+  // "0.000000". The site's choice, and a usual one (Debian's cell): nothing is wrong with it.
+  const bool counts = text.find_first_of("123456789") != std::string::npos;
+  if (!counts)
+    verdict.info("weight_priority is 0: --nice is passed on to the engine and has no effect there",
+                 "where it is to count: qconf -msconf: weight_priority 1");
+  return verdict.finish(counts ? "weight_priority " + text : "");
 }
 
 } // namespace shim::commands::doctor

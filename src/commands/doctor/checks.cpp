@@ -38,6 +38,7 @@ constexpr std::array k_checks{
     Check{"C29", "users", Needs::nothing, check_users},
     Check{"C30", "kernel", Needs::nothing, check_kernel},
     Check{"C31", "reservation", Needs::engine, check_reservation},
+    Check{"C32", "priority", Needs::engine, check_priority},
     // Judged together from one job.
     Check{"P01", "probe.submit", Needs::probe, nullptr},
     Check{"P02", "probe.env", Needs::probe, nullptr},

@@ -49,5 +49,6 @@ struct Check {
 [[nodiscard]] Result<Finding> check_users(Survey&);            // C29
 [[nodiscard]] Result<Finding> check_kernel(Survey&);           // C30
 [[nodiscard]] Result<Finding> check_reservation(Survey&);      // C31
+[[nodiscard]] Result<Finding> check_priority(Survey&);         // C32
 
 } // namespace shim::commands::doctor

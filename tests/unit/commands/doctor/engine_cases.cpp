@@ -1,4 +1,4 @@
-// C01 to C04, C20, C21, C23 to C28, C31: Grid Engine's side.
+// C01 to C04, C20, C21, C23 to C28, C31, C32: Grid Engine's side.
 #include "check_cases.h"
 
 namespace shim::test {
@@ -289,6 +289,19 @@ std::vector<DoctorCase> engine_cases() {
        "pass",
        "max_reservation 0",
        ""},
+      {"C32",
+       "no_weight",
+       [](W& w) { w.set("qconf -ssconf", "weight_priority", "0.000000"); },
+       "info",
+       "--nice",
+       "weight_priority 1"},
+      {"C32",
+       "little_weight",
+       [](W& w) { w.set("qconf -ssconf", "weight_priority", "0.010000"); },
+       "pass",
+       "weight_priority 0.010000",
+       ""},
+      {"C32", "ocs", [](W&) {}, "pass", "weight_priority 1.000000", "", true},
   };
 }
 

@@ -135,8 +135,8 @@ private:
   TempDir m_dir;
   posix::ProcessRunner m_real;
 
-  static std::string fixture(const std::string& name) {
-    return posix::read_file(SHIM_TEST_DATA "/fixtures/8.1.9/" + name).value();
+  static std::string fixture(const std::string& name, const std::string& engine = "8.1.9") {
+    return posix::read_file(SHIM_TEST_DATA "/fixtures/" + engine + "/" + name).value();
   }
 
   void engine_answers(bool ocs) {
@@ -173,7 +173,9 @@ private:
            "hostname " + host + "\ncomplex_values " + values +
                "\nhostname n2\ncomplex_values NONE\n");
     answer("qconf -se " + host, 0, "hostname " + host + "\ncomplex_values " + values + "\n");
-    answer("qconf -ssconf", 0, "algorithm default\nmax_reservation 32\n");
+    answer("qconf -ssconf", 0, fixture("qconf-ssconf.stdout", ocs ? "9.1.5" : "8.1.9"));
+    set("qconf -ssconf", "max_reservation", "32");
+    if (!ocs) set("qconf -ssconf", "weight_priority", "1.000000");
     answer("qstat -f", 0, instances({{"batch.q@" + host, ""}, {"batch.q@n2", ""}}));
     answer("getent hosts " + host, 0, "10.0.0.1 " + host + "\n");
     answer("getent hosts n2", 0, "10.0.0.2 n2\n");
