@@ -22,11 +22,13 @@ namespace shim::posix {
 
 namespace {
 
+constexpr auto k_sweep_limit = std::chrono::seconds(10);
+
 // Between two rounds of a sweep. The killed end within microseconds; a process that forks as fast
 // as it can gets no further in that time than the next round's list of children.
-constexpr auto shortest_nap = std::chrono::microseconds(100);
-constexpr auto longest_nap = std::chrono::microseconds(10'000);
-constexpr auto patient_nap = std::chrono::microseconds(50'000); // for those that end by themselves
+constexpr auto k_shortest_nap = std::chrono::microseconds(100);
+constexpr auto k_longest_nap = std::chrono::microseconds(10'000);
+constexpr auto k_patient_nap = std::chrono::microseconds(50'000); // for who ends by himself
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -126,15 +128,14 @@ int signal_descendants(int number, pid_t except, const std::function<bool(pid_t)
 }
 
 bool sweep_descendants(const std::function<void(pid_t, int)>& on_reaped,
-                       std::chrono::milliseconds limit,
                        const std::function<bool(pid_t)>& spared) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  for (auto nap = shortest_nap;;) {
+  const auto deadline = std::chrono::steady_clock::now() + k_sweep_limit;
+  for (auto nap = k_shortest_nap;;) {
     int status = 0;
     const auto pid = ::waitpid(-1, &status, WNOHANG);
     if (pid > 0) {
       on_reaped(pid, status);
-      nap = shortest_nap;
+      nap = k_shortest_nap;
       continue;
     }
     if (pid < 0 && errno == ECHILD) return true;
@@ -144,8 +145,8 @@ bool sweep_descendants(const std::function<void(pid_t, int)>& on_reaped,
     const auto sent = signal_all(SIGKILL, 0, spared);
     if (sent.done == 0 && sent.spared == 0 && sent.refused > 0) return false;
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(sent.done == 0 && sent.spared > 0 ? patient_nap : nap);
-    nap = std::min(nap * 2, longest_nap);
+    std::this_thread::sleep_for(sent.done == 0 && sent.spared > 0 ? k_patient_nap : nap);
+    nap = std::min(nap * 2, k_longest_nap);
   }
 }
 

@@ -31,7 +31,6 @@ using namespace std::chrono_literals;
 // on.
 constexpr auto k_relay_kill = 20s;
 constexpr auto k_relay_leave = 15s;
-constexpr auto k_sweep = 10s;
 
 // How an srun is told what happens to other ranks by force.
 int word_to_relay(int number) {
@@ -345,7 +344,7 @@ void Guardian::finish(bool tell_front) {
   if (m_front_gone) // by the engine, which ends the job
     posix::sweep_descendants(on_reaped);
   else if (!m_spec.is_relay)
-    posix::sweep_descendants(on_reaped, k_sweep, is_client_of_stepper);
+    posix::sweep_descendants(on_reaped, is_client_of_stepper);
   if (tell_front) tell(Event::Kind::clean, 0, 0);
   ::_exit(0);
 }

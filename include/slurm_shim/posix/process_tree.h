@@ -28,10 +28,9 @@ int signal_descendants(int number, pid_t except, const std::function<bool(pid_t)
 
 // Kills and reaps every descendant, round after round, until none is left. `on_reaped` gets each
 // child's pid and wait status. False: something is left that may not be killed (another user's) or
-// did not die within the limit (uninterruptible sleep). Those for which `spared` holds are not
+// did not die within 10 s (uninterruptible sleep). Those for which `spared` holds are not
 // killed, and waited for all the same.
 bool sweep_descendants(const std::function<void(pid_t, int)>& on_reaped,
-                       std::chrono::milliseconds limit = std::chrono::seconds(10),
                        const std::function<bool(pid_t)>& spared = {});
 
 } // namespace shim::posix

@@ -164,7 +164,6 @@ TEST(ProcessTree, sweep_waits_for_those_that_it_spares) {
                     if (pid == spared) status_of_spared = status;
                     if (pid == other) status_of_other = status;
                   },
-                  std::chrono::seconds(10),
                   is_spared);
               if (!clean || WTERMSIG(status_of_other) != SIGKILL) return 2;
               return WIFEXITED(status_of_spared) && WEXITSTATUS(status_of_spared) == 7 ? 0 : 3;
