@@ -78,11 +78,6 @@ const HostResource* ExecHost::resource(std::string_view complex) const {
   return it == resources.end() ? nullptr : &*it;
 }
 
-const ExecHost* HostList::find(std::string_view name) const {
-  const auto it = std::ranges::find(hosts, name, &ExecHost::name);
-  return it == hosts.end() ? nullptr : &*it;
-}
-
 std::optional<std::uint64_t> parse_host_memory(std::string_view text) {
   double factor = 1;
   constexpr std::string_view k_units = "KMGTP";

@@ -45,7 +45,6 @@ struct ExecHost {
 struct HostList {
   std::vector<ExecHost> hosts;
   std::vector<HostResource> global;
-  [[nodiscard]] const ExecHost* find(std::string_view name) const; // exact name
 };
 
 [[nodiscard]] Result<HostList> parse_host_list(std::string_view xml);

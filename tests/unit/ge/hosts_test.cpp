@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/fake_engine.h"
 
 namespace shim::ge {
@@ -12,12 +14,17 @@ std::string fixture(const std::string& name) {
   return posix::read_file(SHIM_TEST_DATA "/fixtures/" + name).value_or("no fixture " + name);
 }
 
+const ExecHost* find(const HostList& list, std::string_view name) {
+  const auto it = std::ranges::find(list.hosts, name, &ExecHost::name);
+  return it == list.hosts.end() ? nullptr : &*it;
+}
+
 TEST(Hosts, queues_and_sizes_of_8_1_9) {
   const auto list = parse_host_list(fixture("8.1.9/qhost-q-xml.stdout"));
   ASSERT_TRUE(list) << list.error().message;
   ASSERT_EQ(list->hosts.size(), 3U);
-  EXPECT_EQ(list->find("global"), nullptr);
-  const auto* host = list->find("gedeb-master");
+  EXPECT_EQ(find(*list, "global"), nullptr);
+  const auto* host = find(*list, "gedeb-master");
   ASSERT_NE(host, nullptr);
   EXPECT_EQ(host->arch, "lx-amd64");
   EXPECT_EQ(host->processors, 2);
@@ -35,15 +42,15 @@ TEST(Hosts, queues_and_sizes_of_8_1_9) {
 TEST(Hosts, consumables_that_are_left) {
   const auto old = parse_host_list(fixture("8.1.9/qhost-F-xml.stdout"));
   ASSERT_TRUE(old) << old.error().message;
-  const auto* gpu = old->find("gedeb-n1")->resource("gpu");
+  const auto* gpu = find(*old, "gedeb-n1")->resource("gpu");
   ASSERT_NE(gpu, nullptr);
   EXPECT_EQ(gpu->dominance, "hc");
   EXPECT_EQ(gpu->value, "2.000000");
-  EXPECT_EQ(old->find("gedeb-n1")->resource("nope"), nullptr);
+  EXPECT_EQ(find(*old, "gedeb-n1")->resource("nope"), nullptr);
 
   const auto ocs = parse_host_list(fixture("9.1.5/qhost-F-q-j.xml"));
   ASSERT_TRUE(ocs) << ocs.error().message;
-  const auto* host = ocs->find("ocs-worker1");
+  const auto* host = find(*ocs, "ocs-worker1");
   ASSERT_NE(host, nullptr);
   EXPECT_EQ(host->resource("gpu")->value, "4");
   ASSERT_EQ(host->queues.size(), 2U);
