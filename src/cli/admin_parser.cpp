@@ -1,5 +1,7 @@
 #include "slurm_shim/cli/admin_parser.h"
 
+#include "slurm_shim/base/strings.h"
+
 #include <CLI/CLI.hpp>
 
 namespace shim::cli {
@@ -40,6 +42,22 @@ void AdminParser::option(const std::string& name,
                          std::vector<std::string>& values,
                          const std::string& help) {
   hide_without_help(m_app->add_option(name, values, help), help);
+}
+
+void AdminParser::list(const std::string& name,
+                       std::vector<std::string>& values,
+                       const std::string& help) {
+  const auto take = [name, &values](const std::vector<std::string>& texts) {
+    for (const auto& text : texts)
+      for (const auto part : split(text, ',')) {
+        if (part.empty() || part.starts_with('-'))
+          throw CLI::ValidationError(name, "bad entry in \"" + text + "\"");
+        values.emplace_back(part);
+      }
+  };
+  hide_without_help(
+      m_app->add_option_function<std::vector<std::string>>(name, take, help)->type_name("TEXT"),
+      help);
 }
 
 void AdminParser::operand(const std::string& name, std::string& value, const std::string& help) {

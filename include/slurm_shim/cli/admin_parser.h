@@ -33,6 +33,8 @@ public:
   void option(const std::string& name, int& value, const std::string& help);
   // May be repeated.
   void option(const std::string& name, std::vector<std::string>& values, const std::string& help);
+  // Comma-separated, and may be repeated. An entry that is empty or begins with '-' is an error.
+  void list(const std::string& name, std::vector<std::string>& values, const std::string& help);
   // A word without dashes that must be there.
   void operand(const std::string& name, std::string& value, const std::string& help);
 

@@ -1,6 +1,5 @@
 #include "ports_options.h"
 
-#include "slurm_shim/base/strings.h"
 #include "slurm_shim/cli/admin_parser.h"
 
 #include <algorithm>
@@ -22,17 +21,16 @@ bool is_plain_name(std::string_view name) {
 Result<PortsOptions> parse_ports_options(const std::vector<std::string>& words) {
   constexpr std::array formats{"text", "firewalld", "gcp", "nftables", "iptables", "json"};
   PortsOptions options;
-  std::vector<std::string> sources;
   std::string range;
   cli::AdminParser parser("Prints firewall rules that let the hosts of a job reach each other.",
                           "slurm-shim ports");
   parser.option("--format",
                 options.format,
                 "text (all of the next three), firewalld, gcp, nftables, iptables or json [text]");
-  parser.option("--source",
-                sources,
-                "who may connect: networks (10.1.0.0/16), addresses or host names, "
-                "comma-separated; may be repeated [the execution hosts]");
+  parser.list("--source",
+              options.sources,
+              "who may connect: networks (10.1.0.0/16), addresses or host names, "
+              "comma-separated; may be repeated [the execution hosts]");
   parser.option("--network", options.network, "the VPC network of the gcp rules [default]");
   parser.option("--zone", options.zone, "the zone of the firewalld rules [public]");
   parser.option("--range", range, "TCP ports of the control connections [control_port]");
@@ -42,11 +40,6 @@ Result<PortsOptions> parse_ports_options(const std::vector<std::string>& words) 
     return fail(ErrorKind::usage,
                 "--format: \"" + options.format +
                     "\" is none of text, firewalld, gcp, nftables, iptables, json");
-  for (const auto& list : sources)
-    for (const auto part : split(list, ',')) {
-      if (part.empty()) return fail(ErrorKind::usage, "--source: empty entry in \"" + list + "\"");
-      options.sources.emplace_back(part);
-    }
   if (parser.given("--range")) {
     options.range = config::parse_port_range(range);
     if (range.empty() || !options.range || options.range->first == 0)

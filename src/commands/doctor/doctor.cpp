@@ -131,7 +131,7 @@ int run_doctor(context::Context& ctx,
       return k_exit_not_run;
     }
   if (options->help) {
-    ctx.out.write(options->help_text);
+    ctx.out.write(*options->help);
     return slurm::k_exit_ok;
   }
   if (options->list) {

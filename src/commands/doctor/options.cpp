@@ -5,26 +5,8 @@
 
 namespace shim::commands::doctor {
 
-namespace {
-
-Result<std::vector<std::string>> comma_list(const std::string& option,
-                                            const std::vector<std::string>& texts) {
-  std::vector<std::string> out;
-  for (const auto& text : texts)
-    for (const auto part : split(text, ',')) {
-      if (part.empty() || part.starts_with('-'))
-        return fail(ErrorKind::usage, option + ": bad entry in \"" + text + "\"");
-      out.emplace_back(part);
-    }
-  return out;
-}
-
-} // namespace
-
 Result<Options> parse_options(const std::vector<std::string>& words) {
   Options options;
-  std::vector<std::string> hosts;
-  std::vector<std::string> checks;
   int timeout = 120;
   cli::AdminParser parser(
       "Checks the installation and says what to do. Changes nothing; --probe submits a "
@@ -36,14 +18,14 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
   parser.flag("--quiet", options.quiet, "show warnings and failures only");
   parser.flag("--strict", options.strict, "let warnings end with 1, too");
   parser.flag("--list", options.list, "list the checks");
-  parser.option("--check", checks, "these checks only: ids such as C05, comma-separated");
+  parser.list("--check", options.checks, "these checks only: ids such as C05, comma-separated");
   parser.option("--config",
                 options.config_file,
                 "check this configuration file alone, without asking Grid Engine");
-  parser.option("--hosts",
-                hosts,
-                "also run on these execution hosts (qrsh; one free slot each): names, "
-                "comma-separated, or all");
+  parser.list("--hosts",
+              options.hosts,
+              "also run on these execution hosts (qrsh; one free slot each): names, "
+              "comma-separated, or all");
   parser.flag("--probe", options.probe, "submit a small job and compare what it saw");
   parser.option("--partition", options.partition, "of the probe [default]");
   parser.option("--nodes", options.nodes, "of the probe [2]");
@@ -51,14 +33,8 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
   parser.flag("--host-report", options.host_report, "");
   parser.option("--dial", options.dial, "");
   parser.option("--config-path", options.config_path, "");
-  TRY_ASSIGN(const auto help, parser.parse(words));
-  if (help) {
-    options.help = true;
-    options.help_text = *help;
-    return options;
-  }
-  TRY_ASSIGN(options.hosts, comma_list("--hosts", hosts));
-  TRY_ASSIGN(options.checks, comma_list("--check", checks));
+  TRY_ASSIGN(options.help, parser.parse(words));
+  if (options.help) return options;
   for (auto& id : options.checks)
     id = to_upper(id);
   if (options.nodes < 1 || options.nodes > 1000)

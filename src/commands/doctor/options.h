@@ -4,6 +4,7 @@
 #include "slurm_shim/base/result.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,7 @@ struct Options {
   std::string dial;                // address:port, of the host report
   std::string config_path;         // of the host report: the file to compare
 
-  bool help = false;
-  std::string help_text;
+  std::optional<std::string> help; // to print instead of working
 };
 
 // Errors: usage, naming the word that is wrong.

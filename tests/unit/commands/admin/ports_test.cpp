@@ -71,7 +71,7 @@ TEST(PortsOptions, bad_words_are_named) {
   EXPECT_THAT(refusal({"--format", "pf"}), HasSubstr("\"pf\" is none of text, firewalld"));
   EXPECT_EQ(refusal({"--zone", "a b"}), "--zone: \"a b\" is no name");
   EXPECT_EQ(refusal({"--network", "x;reboot"}), "--network: \"x;reboot\" is no name");
-  EXPECT_EQ(refusal({"--source", "10.0.0.0/8,,n1"}), "--source: empty entry in \"10.0.0.0/8,,n1\"");
+  EXPECT_EQ(refusal({"--source", "10.0.0.0/8,,n1"}), "--source: bad entry in \"10.0.0.0/8,,n1\"");
   EXPECT_EQ(refusal({"--range", "2000-2010", "--source=n1,n2", "--source", "n3"}), "accepted");
 }
 
