@@ -15,8 +15,6 @@
 
 #include <unistd.h>
 
-extern char** environ;
-
 namespace shim::app {
 
 namespace {

@@ -19,10 +19,10 @@ std::optional<std::string> base64_decode(std::string_view text) {
   // EVP_DecodeBlock forgives blanks at both ends and '=' anywhere; we do not.
   const auto end = text.find_last_not_of('=');
   const auto padding = text.size() - (end == std::string_view::npos ? 0 : end + 1);
-  constexpr std::string_view alphabet =
+  constexpr std::string_view k_alphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (text.size() % 4 != 0 || padding > 2 ||
-      text.substr(0, text.size() - padding).find_first_not_of(alphabet) != std::string_view::npos)
+      text.substr(0, text.size() - padding).find_first_not_of(k_alphabet) != std::string_view::npos)
     return std::nullopt;
   std::string out(text.size() / 4 * 3, '\0');
   const int length = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),

@@ -33,10 +33,10 @@ std::vector<std::string_view> split_words(std::string_view text) {
 }
 
 std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n\v\f";
-  const auto begin = text.find_first_not_of(blanks);
+  constexpr std::string_view k_blanks = " \t\r\n\v\f";
+  const auto begin = text.find_first_not_of(k_blanks);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+  return text.substr(begin, text.find_last_not_of(k_blanks) - begin + 1);
 }
 
 namespace {
@@ -84,7 +84,7 @@ constexpr int hex_value(char c) {
 } // namespace
 
 std::string percent_encode(std::string_view bytes, std::string_view also_safe) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
+  constexpr std::string_view k_digits = "0123456789ABCDEF";
   std::string out;
   for (const char c : bytes) {
     if (is_alnum(c) || also_safe.find(c) != std::string_view::npos) {
@@ -93,8 +93,8 @@ std::string percent_encode(std::string_view bytes, std::string_view also_safe) {
     }
     const auto byte = static_cast<unsigned char>(c);
     out += '%';
-    out += digits[byte >> 4U];
-    out += digits[byte & 15U];
+    out += k_digits[byte >> 4U];
+    out += k_digits[byte & 15U];
   }
   return out;
 }

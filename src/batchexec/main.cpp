@@ -28,8 +28,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace shim::batchexec {
 
 namespace {

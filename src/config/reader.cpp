@@ -77,12 +77,12 @@ Result<void> Value::text_map(std::map<std::string, std::string>& out) const {
 }
 
 Result<void> Value::minutes(std::optional<int>& out) const {
-  constexpr std::string_view what = "a Slurm time, such as 60, 1:30:00 or 2-00:00:00";
+  constexpr std::string_view k_what = "a Slurm time, such as 60, 1:30:00 or 2-00:00:00";
   std::string text;
-  TRY(scalar(text, what));
+  TRY(scalar(text, k_what));
   const auto limit = slurm::parse_time_limit(text);
   if (!limit || (*limit != slurm::k_unlimited_minutes && *limit > 0x7fffffff))
-    return expected(what);
+    return expected(k_what);
   if (*limit != slurm::k_unlimited_minutes) out = static_cast<int>(*limit);
   return {};
 }

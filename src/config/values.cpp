@@ -103,9 +103,9 @@ bool is_version(std::string_view text) {
 }
 
 bool is_slots_rule(std::string_view text) {
-  constexpr std::string_view per_node = "per-node:";
+  constexpr std::string_view k_per_node = "per-node:";
   if (text == "per-task") return true;
-  if (text.starts_with(per_node)) text.remove_prefix(per_node.size());
+  if (text.starts_with(k_per_node)) text.remove_prefix(k_per_node.size());
   return is_positive(text);
 }
 

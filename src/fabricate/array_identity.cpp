@@ -17,8 +17,8 @@ std::optional<std::int64_t> number(const EnvList& env, std::string_view name) {
 
 // The map of the record: the engine numbers the elements itself, or from 1 on.
 std::optional<ArrayIdentity> from_record(const std::string& text, std::int64_t task) {
-  constexpr std::uint32_t no_limit = 4000001; // the largest MaxArraySize Slurm itself takes
-  const auto parsed = slurm::parse_array_spec(text, no_limit);
+  constexpr std::uint32_t k_no_limit = 4000001; // the largest MaxArraySize Slurm itself takes
+  const auto parsed = slurm::parse_array_spec(text, k_no_limit);
   if (!parsed || !*parsed) return std::nullopt;
   const auto& spec = **parsed;
   ArrayIdentity out;

@@ -18,10 +18,10 @@ namespace {
 
 // What would mislead every program that reads it must not leave the hook.
 Result<void> check(const JobView& view) {
-  constexpr std::string_view allowed = "[](),.:=_-";
+  constexpr std::string_view k_allowed = "[](),.:=_-";
   const bool clean = std::all_of(view.nodelist.begin(), view.nodelist.end(), [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           allowed.find(c) != std::string_view::npos;
+           k_allowed.find(c) != std::string_view::npos;
   });
   if (!clean)
     return fail(ErrorKind::malformed,

@@ -13,12 +13,12 @@ namespace {
 
 // Every code point outside [A-Za-z0-9._+/-] becomes one '_'.
 std::string sanitize_name(std::string_view name) {
-  constexpr std::string_view allowed = "._+/-";
+  constexpr std::string_view k_allowed = "._+/-";
   std::string out;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (plain || allowed.find(c) != std::string_view::npos)
+    if (plain || k_allowed.find(c) != std::string_view::npos)
       out += c;
     else if ((byte & 0xC0U) != 0x80U) // not a continuation byte
       out += '_';

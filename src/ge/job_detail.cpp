@@ -84,8 +84,8 @@ std::vector<std::string> device_ids(std::string_view words) {
 
 std::optional<double> parse_memory_value(std::string_view text) {
   double factor = 1;
-  constexpr std::string_view units = "kKmMgGtT";
-  if (const auto unit = text.empty() ? std::string_view::npos : units.find(text.back());
+  constexpr std::string_view k_units = "kKmMgGtT";
+  if (const auto unit = text.empty() ? std::string_view::npos : k_units.find(text.back());
       unit != std::string_view::npos) {
     const double base = unit % 2 == 0 ? 1000 : 1024;
     for (std::size_t power = 0; power <= unit / 2; ++power)

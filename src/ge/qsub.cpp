@@ -50,8 +50,8 @@ void add_policy(const QsubRequest& r, Args& args) {
 } // namespace
 
 void add_verify(const QsubRequest& r, Args& args) {
-  constexpr std::array levels{"n", "e", "v"};
-  args.option("-w", levels[static_cast<std::size_t>(r.verify)]);
+  constexpr std::array k_levels{"n", "e", "v"};
+  args.option("-w", k_levels[static_cast<std::size_t>(r.verify)]);
 }
 
 void add_placement(const QsubRequest& r, Args& args) {

@@ -18,19 +18,19 @@ std::vector<std::string> remote_command_args(const RemoteCommand& request) {
 
 std::string not_started(int status, std::string_view stderr_text) {
   if (status == 0) return "";
-  constexpr std::array<std::string_view, 11> texts{"could not be scheduled",
-                                                   "Unable to run job",
-                                                   "job rejected:",
-                                                   "can't resolve hostname",
-                                                   "no suitable queues",
-                                                   "unable to send message to qmaster",
-                                                   "denied:",
-                                                   "error: commlib error",
-                                                   "unknown resource",
-                                                   "runuser:",
-                                                   "no submit host"};
+  constexpr std::array<std::string_view, 11> k_texts{"could not be scheduled",
+                                                     "Unable to run job",
+                                                     "job rejected:",
+                                                     "can't resolve hostname",
+                                                     "no suitable queues",
+                                                     "unable to send message to qmaster",
+                                                     "denied:",
+                                                     "error: commlib error",
+                                                     "unknown resource",
+                                                     "runuser:",
+                                                     "no submit host"};
   for (const auto line : split(stderr_text, '\n'))
-    for (const auto text : texts)
+    for (const auto text : k_texts)
       if (line.find(text) != std::string_view::npos) return std::string(trim(line));
   return "";
 }

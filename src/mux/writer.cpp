@@ -2,6 +2,7 @@
 
 #include "slurm_shim/base/assert.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -289,9 +290,7 @@ std::vector<std::string> Writer::take_errors() {
 bool Writer::broken_pipe() const {
   auto& s = *m_state;
   const std::lock_guard lock(s.shared->mutex);
-  for (const int error : s.shared->errors)
-    if (error == EPIPE) return true;
-  return false;
+  return std::ranges::any_of(s.shared->errors, [](int error) { return error == EPIPE; });
 }
 
 } // namespace shim::mux

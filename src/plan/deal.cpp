@@ -63,8 +63,9 @@ std::vector<int> fill(const Draft& draft, std::vector<int> room) {
       take(i, 1);
   for (std::size_t i = 0; i < room.size() && left > 0; ++i)
     take(i, std::clamp(room[i], 0, left));
-  for (std::size_t i = 0; left > 0; i = (i + 1) % room.size())
-    take(i, 1);
+  std::size_t next = 0;
+  while (left > 0)
+    take(next++ % room.size(), 1);
   return counts;
 }
 

@@ -171,12 +171,12 @@ std::string random_hex(std::size_t count) {
     }
     have += static_cast<std::size_t>(got);
   }
-  constexpr std::string_view digits = "0123456789abcdef";
+  constexpr std::string_view k_digits = "0123456789abcdef";
   std::string out;
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    out += digits[byte >> 4U];
-    out += digits[byte & 15U];
+    out += k_digits[byte >> 4U];
+    out += k_digits[byte & 15U];
   }
   return out;
 }

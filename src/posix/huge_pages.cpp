@@ -12,7 +12,8 @@ void expect_to_fill(void* begin, std::size_t bytes) noexcept {
   const auto first = (start + k_huge_page - 1) / k_huge_page * k_huge_page;
   const auto last = (start + bytes) / k_huge_page * k_huge_page;
   if (first < last)
-    static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE));
+    static_cast<void>(
+        ::madvise(static_cast<char*>(begin) + (first - start), last - first, MADV_HUGEPAGE));
 }
 
 } // namespace shim::posix

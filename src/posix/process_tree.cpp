@@ -94,8 +94,9 @@ std::vector<pid_t> descendants_of(pid_t pid, const std::function<bool(pid_t)>& p
       if (!pruned(child)) out.push_back(child);
   };
   add_children(pid);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    add_children(out[i]);
+  std::size_t next = 0; // `out` grows
+  while (next < out.size())
+    add_children(out[next++]);
   return out;
 }
 

@@ -28,7 +28,7 @@ void reset_signals() {
 
 void ignore_signals(std::initializer_list<int> numbers) {
   for (const int number : numbers)
-    ::signal(number, SIG_IGN);
+    static_cast<void>(::signal(number, SIG_IGN));
 }
 
 bool is_ignored(int number) {

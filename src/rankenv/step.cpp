@@ -14,15 +14,15 @@ void set_int(EnvList& env, std::string_view name, int value) {
 }
 
 void shadow_ntasks_per_node(EnvList& env, const StepFacts& facts) {
-  constexpr std::string_view name = "SLURM_NTASKS_PER_NODE";
+  constexpr std::string_view k_name = "SLURM_NTASKS_PER_NODE";
   const auto& counts = facts.tasks_per_node;
   const bool even = !counts.empty() && std::all_of(counts.begin(), counts.end(), [&](int count) {
     return count == counts.front();
   });
   if (!even)
-    env.unset(name);
-  else if (env.has(name) || facts.ntasks_per_node_given)
-    set_int(env, name, counts.front());
+    env.unset(k_name);
+  else if (env.has(k_name) || facts.ntasks_per_node_given)
+    set_int(env, k_name, counts.front());
 }
 
 void set_control_address(EnvList& env, const StepFacts& facts) {

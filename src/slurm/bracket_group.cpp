@@ -38,7 +38,7 @@ bool append_names(const BracketedName& name, std::size_t limit, std::vector<std:
   std::size_t count = 1;
   for (const auto& group : name.groups) {
     const std::size_t size = size_of(group, limit);
-    if (size > limit / count) return false;
+    if (size == 0 || size > limit / count) return false;
     count *= size;
   }
   if (hosts.size() > limit || count > limit - hosts.size()) return false;

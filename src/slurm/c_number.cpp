@@ -17,11 +17,11 @@ std::optional<long> take_c_number(std::string_view& text) {
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);
   if (rest.empty() || !is_digit(rest.front())) return std::nullopt;
-  constexpr long top = std::numeric_limits<long>::max();
+  constexpr long k_top = std::numeric_limits<long>::max();
   long value = 0;
   for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1)) {
     const long digit = rest.front() - '0';
-    value = value > (top - digit) / 10 ? top : value * 10 + digit;
+    value = value > (k_top - digit) / 10 ? k_top : value * 10 + digit;
   }
   text = rest;
   return negative ? -value : value;

@@ -40,8 +40,8 @@ Result<Dependency> take_job(std::string_view& rest, DependencyType type) {
   Dependency item;
   item.type = type;
   const auto job = take_c_number(rest);
-  constexpr long top = std::numeric_limits<std::uint32_t>::max();
-  if (!job || *job == 0 || *job > top || *job < -top) return problem();
+  constexpr long k_top = std::numeric_limits<std::uint32_t>::max();
+  if (!job || *job == 0 || *job > k_top || *job < -k_top) return problem();
   item.job = static_cast<std::uint32_t>(*job); // -1 is 4294967295 there, an unknown job
   if (rest.starts_with("_*")) {
     item.whole_array = true;

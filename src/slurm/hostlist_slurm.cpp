@@ -32,8 +32,8 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t value = 0;
   while (!rest.empty() && is_digits(rest.substr(0, 1))) {
     const auto digit = static_cast<std::uint64_t>(rest.front() - '0');
-    constexpr auto top = std::numeric_limits<std::uint64_t>::max();
-    value = value > (top - digit) / 10 ? top : value * 10 + digit;
+    constexpr auto k_top = std::numeric_limits<std::uint64_t>::max();
+    value = value > (k_top - digit) / 10 ? k_top : value * 10 + digit;
     rest.remove_prefix(1);
   }
   text = rest;

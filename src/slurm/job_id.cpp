@@ -66,8 +66,8 @@ Result<JobRef> parse_job_id(std::string_view text) {
   }
   const auto underscore = rest.find('_');
   const auto id = parse_int<std::uint64_t>(rest.substr(0, underscore));
-  constexpr std::uint64_t top = std::numeric_limits<std::int64_t>::max();
-  if (!is_digits(rest.substr(0, underscore)) || !id || *id == 0 || *id > top) return invalid();
+  constexpr std::uint64_t k_top = std::numeric_limits<std::int64_t>::max();
+  if (!is_digits(rest.substr(0, underscore)) || !id || *id == 0 || *id > k_top) return invalid();
   ref.id = *id;
   const auto decoded = decode_job_id(*id);
   ref.job = decoded.job;

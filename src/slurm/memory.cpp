@@ -23,20 +23,20 @@ Result<std::uint64_t> parse_memory(std::string_view text, std::string_view optio
   std::uint64_t factor = 0;
   if (unit == "M") factor = 1;
   if (unit == "G") factor = 1024;
-  if (unit == "T") factor = 1024 * 1024;
+  if (unit == "T") factor = std::uint64_t{1024} * 1024;
   if (factor == 0 || *value > std::numeric_limits<std::int64_t>::max() / factor) return invalid();
   return *value * factor;
 }
 
 std::string format_memory(std::uint64_t mebibytes) {
   if (mebibytes == 0) return "0";
-  constexpr std::array units{'M', 'G', 'T', 'P', 'E'};
+  constexpr std::array k_units{'M', 'G', 'T', 'P', 'E'};
   std::size_t unit = 0;
-  while (mebibytes % 1024 == 0 && unit + 1 < units.size()) {
+  while (mebibytes % 1024 == 0 && unit + 1 < k_units.size()) {
     mebibytes /= 1024;
     ++unit;
   }
-  return std::to_string(mebibytes) + units[unit];
+  return std::to_string(mebibytes) + k_units[unit];
 }
 
 } // namespace shim::slurm

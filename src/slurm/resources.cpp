@@ -134,6 +134,7 @@ std::uint64_t total_count(const std::vector<Gres>& list) {
 
 std::string format_tres(const std::vector<Gres>& list) {
   std::vector<std::string> items;
+  items.reserve(list.size());
   for (const auto& gres : list)
     items.push_back("gres:" + gres.name + (gres.type.empty() ? "" : ":" + gres.type) + ":" +
                     std::to_string(gres.count));

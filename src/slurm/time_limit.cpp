@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace shim::slurm {
@@ -20,9 +21,7 @@ std::uint32_t to_number(std::string_view digits) {
 }
 
 bool all_numbers(const std::vector<std::string_view>& parts) {
-  for (const auto part : parts)
-    if (!is_digits(part)) return false;
-  return true;
+  return std::ranges::all_of(parts, [](std::string_view part) { return is_digits(part); });
 }
 
 std::uint32_t round_up_to_minutes(std::uint32_t seconds) {

@@ -15,8 +15,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace shim::stepper {
 
 namespace {

@@ -195,10 +195,10 @@ void lay_out_fixed_total(int total, Geometry& g) {
 }
 
 Result<void> lay_out(const Shape& shape, Geometry& g) {
-  constexpr std::string_view per_node_prefix = "per-node:";
-  if (shape.slots_rule.starts_with(per_node_prefix)) {
+  constexpr std::string_view k_per_node_prefix = "per-node:";
+  if (shape.slots_rule.starts_with(k_per_node_prefix)) {
     const auto k =
-        parse_int<int>(std::string_view(shape.slots_rule).substr(per_node_prefix.size()));
+        parse_int<int>(std::string_view(shape.slots_rule).substr(k_per_node_prefix.size()));
     if (k && *k > 0) return lay_out_whole_nodes(shape, *k, g);
   } else if (const auto total = parse_int<int>(shape.slots_rule); total && *total > 0) {
     lay_out_fixed_total(*total, g);

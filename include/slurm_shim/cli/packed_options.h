@@ -65,10 +65,10 @@ void unpack_options(std::span<const PackedOption> packed, const char* text, std:
 
 // The rows of a constexpr table of static storage; for the command's own options() function.
 template <const auto& Table> OptionTable unpacked_options() {
-  static constexpr auto packed = pack_options<Table>();
+  static constexpr auto k_packed = pack_options<Table>();
   static const auto rows = [] {
     std::array<Option, std::size(Table)> out;
-    unpack_options(packed.rows, packed.text.data(), out);
+    unpack_options(k_packed.rows, k_packed.text.data(), out);
     return out;
   }();
   return rows;

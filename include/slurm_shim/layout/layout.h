@@ -64,7 +64,7 @@ struct Layout {
 [[nodiscard]] std::string to_json(const Layout& layout);
 // Any key but schema_version, job.job_id, nodes[].host and nodes[].slots may be missing. Another
 // schema_version is refused by number. `where` names the file in messages.
-[[nodiscard]] Result<Layout> from_json(std::string_view json, const std::string& where);
+[[nodiscard]] Result<Layout> from_json(std::string_view text, const std::string& where);
 
 inline constexpr std::string_view k_layout_file = "layout.json";
 inline constexpr std::string_view k_counter_file = "stepctr";

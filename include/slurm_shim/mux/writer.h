@@ -50,7 +50,7 @@ public:
 private:
   struct State;
   void start_thread();
-  [[nodiscard]] bool write_small(int sink);
+  [[nodiscard]] bool write_small(int number);
   std::unique_ptr<State> m_state;
 };
 

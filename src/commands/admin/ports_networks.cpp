@@ -19,14 +19,14 @@ constexpr std::size_t k_most_networks = 8;
 
 struct V4 {
   using Network = ip::network_v4;
-  static constexpr int bits = 32;
+  static constexpr int k_bits = 32;
   static Network make(std::string_view text, boost::system::error_code& error) {
     return ip::make_network_v4(std::string(text), error);
   }
 };
 struct V6 {
   using Network = ip::network_v6;
-  static constexpr int bits = 128;
+  static constexpr int k_bits = 128;
   static Network make(std::string_view text, boost::system::error_code& error) {
     return ip::make_network_v6(std::string(text), error);
   }
@@ -34,7 +34,7 @@ struct V6 {
 
 template <class Family> std::optional<typename Family::Network> parse(std::string_view text) {
   auto whole = std::string(text);
-  if (whole.find('/') == std::string::npos) whole += "/" + std::to_string(Family::bits);
+  if (whole.find('/') == std::string::npos) whole += "/" + std::to_string(Family::k_bits);
   boost::system::error_code error;
   const auto network = Family::make(whole, error);
   if (error) return std::nullopt;

@@ -19,7 +19,7 @@ bool is_plain_name(std::string_view name) {
 } // namespace
 
 Result<PortsOptions> parse_ports_options(const std::vector<std::string>& words) {
-  constexpr std::array formats{"text", "firewalld", "gcp", "nftables", "iptables", "json"};
+  constexpr std::array k_formats{"text", "firewalld", "gcp", "nftables", "iptables", "json"};
   PortsOptions options;
   std::string range;
   cli::AdminParser parser("Prints firewall rules that let the hosts of a job reach each other.",
@@ -36,7 +36,7 @@ Result<PortsOptions> parse_ports_options(const std::vector<std::string>& words) 
   parser.option("--range", range, "TCP ports of the control connections [control_port]");
   TRY_ASSIGN(options.help, parser.parse(words));
   if (options.help) return options;
-  if (std::find(formats.begin(), formats.end(), options.format) == formats.end())
+  if (std::find(k_formats.begin(), k_formats.end(), options.format) == k_formats.end())
     return fail(ErrorKind::usage,
                 "--format: \"" + options.format +
                     "\" is none of text, firewalld, gcp, nftables, iptables, json");

@@ -21,10 +21,10 @@ bool is_word(char c) {
 }
 
 bool looks_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 6> parts{
+  constexpr std::array<std::string_view, 6> k_parts{
       "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "API_KEY", "PRIVATE_KEY"};
   const auto upper = to_upper(name);
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+  return std::any_of(k_parts.begin(), k_parts.end(), [&](std::string_view part) {
     return upper.find(part) != std::string::npos;
   });
 }

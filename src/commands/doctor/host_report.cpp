@@ -85,12 +85,12 @@ int print_host_report(context::Context& ctx, const Options& options) {
 }
 
 HostReport parse_host_report(std::string_view text, std::int64_t now_ms) {
-  constexpr std::string_view mark = "slurm-shim-host-report ";
+  constexpr std::string_view k_mark = "slurm-shim-host-report ";
   HostReport report;
-  const auto at = text.find(mark);
+  const auto at = text.find(k_mark);
   const auto line = at == std::string_view::npos
                         ? std::string_view{}
-                        : text.substr(at + mark.size(), text.find('\n', at) - at - mark.size());
+                        : text.substr(at + k_mark.size(), text.find('\n', at) - at - k_mark.size());
   const auto json = nlohmann::json::parse(line, nullptr, false);
   try {
     report.version = json.at("version").get<std::string>();

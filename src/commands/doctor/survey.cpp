@@ -14,11 +14,11 @@ constexpr std::chrono::milliseconds k_call_limit{10000};
 
 // Clients that ask the qmaster.
 bool asks_engine(const posix::RunRequest& request) {
-  constexpr std::array<std::string_view, 7> clients{
+  constexpr std::array<std::string_view, 7> k_clients{
       "qconf", "qstat", "qhost", "qsub", "qrsh", "qselect", "qmod"};
   const auto tool = posix::base_name(request.argv.at(0));
   if (request.argv.size() > 1 && request.argv[1] == "-help") return false;
-  return std::find(clients.begin(), clients.end(), tool) != clients.end();
+  return std::find(k_clients.begin(), k_clients.end(), tool) != k_clients.end();
 }
 
 void add_name(std::vector<std::string>& names, const std::string& name) {
