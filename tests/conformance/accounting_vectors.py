@@ -65,4 +65,4 @@ def build(world):
 
 
 if __name__ == "__main__":
-    sys.exit(query_runner.main(build, NUMBERS, "^$"))
+    sys.exit(query_runner.main(build, NUMBERS, "^$", fresh=True))  # Slurm forgets jobs in five minutes

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from job_world import write  # noqa: E402
+from job_world import pace, write  # noqa: E402
 from supervised_job import Step, SupervisedJob  # noqa: E402
 
 BIN = os.path.abspath(sys.argv.pop(1))
@@ -79,7 +79,7 @@ class Cancel(SupervisedJob):
         self.assertNotIn("rank:TERM", self.output())
 
     def test_the_time_limit_reaches_what_the_script_started(self):
-        self.start(WAITING, limit_s=60, start_s=int(time.time()) - 56)
+        self.start(WAITING, limit_s=60, start_s=int(time.time() - 60 + pace.limit(4)))
         self.assertEqual(self.process.wait(timeout=30), 7)
         self.assertRegex(self.output(), r"DUE TO TIME LIMIT \*\*\*\nbatch:TERM\nsleep:143\n\Z")
         self.assertEqual(self.end_of_record(), ("end", "timeout", 7, 0))

@@ -13,7 +13,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from job_world import TOK, write  # noqa: E402
+from job_world import TOK, pace, write  # noqa: E402
 from supervised_job import Step, SupervisedJob  # noqa: E402
 
 BIN = os.path.abspath(sys.argv.pop(1))
@@ -95,7 +95,7 @@ class Mailbox(SupervisedJob):
 
     def test_the_signal_timer_of_the_script(self):
         started = time.monotonic()
-        self.start(signal={"num": 10, "lead_s": 58, "batch": True}, limit_s=60)
+        self.start(signal={"num": 10, "lead_s": 60 - int(pace.limit(2)), "batch": True}, limit_s=60)
         step = Step(self.world, 0)
         self.wait_for(lambda: self.output() == "ready\nUSR1\n")
         self.assertGreater(time.monotonic() - started, 1.9)
@@ -105,7 +105,7 @@ class Mailbox(SupervisedJob):
         self.assertEqual(self.process.wait(timeout=30), 0)
 
     def test_the_signal_timer_of_the_steps(self):
-        self.start(signal={"num": 12, "lead_s": 58, "batch": False}, limit_s=60)
+        self.start(signal={"num": 12, "lead_s": 60 - int(pace.limit(2)), "batch": False}, limit_s=60)
         step = Step(self.world, 0)
         self.wait_for(lambda: step.asked() == "signal 12\n")
         self.assertEqual(self.output(), "ready\n")
@@ -128,7 +128,7 @@ class Mailbox(SupervisedJob):
         self.finish(5)
         self.assertEqual(self.process.wait(timeout=30), 5)
         self.assertGreater(time.monotonic() - started, 5)
-        self.assertLess(time.monotonic() - started, 8)
+        self.assertLess(time.monotonic() - started, pace.limit(8))
         step.end()
 
     def test_requeue_ends_steps_first_then_the_script_and_leaves_with_99(self):
@@ -177,7 +177,7 @@ class Mailbox(SupervisedJob):
 
     def test_the_last_seconds_before_the_limit_are_told(self):
         # 3 s before the engine's KILL, which counts from the hook's start.
-        self.start(limit_s=60, start_s=int(time.time()) - 56)
+        self.start(limit_s=60, start_s=int(time.time() - 60 + pace.limit(4)))
         step = Step(self.world, 0)
         self.wait_for(lambda: self.output().endswith("TERM\n"))
         self.assertRegex(self.output(), r"\Aready\nslurmstepd: error: \*\*\* JOB 4711 ON n1 "
@@ -192,7 +192,7 @@ class Mailbox(SupervisedJob):
 
     def test_the_signal_timer_counts_from_the_start_of_the_job(self):
         self.start(signal={"num": 10, "lead_s": 10, "batch": True}, limit_s=60,
-                   start_s=int(time.time()) - 46)
+                   start_s=int(time.time() - 50 + pace.limit(4)))
         self.wait_for(lambda: self.output() == "ready\nUSR1\n")
         self.finish()
         self.assertEqual(self.process.wait(timeout=30), 0)

@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from job_world import World, write
+from job_world import World, pace, write
 
 
 class Step:
@@ -65,7 +65,7 @@ class SupervisedJob(unittest.TestCase):
         return self.world.text("slurm-4711.out") if os.path.exists(path) else ""
 
     def wait_for(self, condition, seconds=20):
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + pace.limit(seconds)
         while not condition():
             self.assertLess(time.monotonic(), deadline, (self.output(), self.world.records()))
             time.sleep(0.02)
@@ -78,7 +78,7 @@ class SupervisedJob(unittest.TestCase):
         with open(self.world.state("jobs", "4711.mbox"), "ab") as box:
             box.write((line or f"v1 {number} {words}\n").encode())
         self.wait_for(lambda: self.answer(number))
-        self.assertLess(time.monotonic() - started, 3)
+        self.assertLess(time.monotonic() - started, pace.limit(3))
         return self.answer(number)
 
     def answer(self, number):

@@ -8,8 +8,12 @@ import shutil
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+import pace  # noqa: E402
 
 FAKES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fakes", "launch")
 HELLO, SPEC, READY, OUT, RANK_EXIT, RANK_FAIL, SIG, PING, PONG = range(1, 10)
@@ -17,7 +21,7 @@ HELLO, SPEC, READY, OUT, RANK_EXIT, RANK_FAIL, SIG, PING, PONG = range(1, 10)
 
 def wait_until(condition, seconds=60, what="condition"):
     """The value of condition() as soon as it is true."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + pace.limit(seconds)
     while True:
         value = condition()
         if value:
@@ -82,7 +86,7 @@ class World:
         """(exit code, stdout, stderr) as text."""
         process = self.start(*words, **kwargs)
         try:
-            out, err = process.communicate(timeout=timeout)
+            out, err = process.communicate(timeout=pace.limit(timeout))
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
