@@ -31,7 +31,7 @@ class Keys(unittest.TestCase):
         self.config = self.root / "config.yaml"
 
     def run_command(self, key, *words, **env):
-        self.config.write_text(BASE + key + "\n", encoding="utf-8")
+        self.config.write_text(f"{BASE}{key}\nqstat_timeout: 60s\n", encoding="utf-8")
         env = {"PATH": "/usr/bin:/bin", "HOME": str(self.root / "home"), "USER": "u", "SLURM_SHIM_GE_BIN": TOOLS,
                "SLURM_SHIM_CONFIG": str(self.config), "FAKE_GE_DIR": str(self.root / "engine"),
                "FAKE_GE_PES": "slurm-shim slurm-shim-smp", **env}

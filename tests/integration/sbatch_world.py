@@ -10,6 +10,7 @@ import unittest
 BIN = os.path.abspath(sys.argv.pop(1))
 TOOLS = str(pathlib.Path(__file__).resolve().parent.parent / "fakes" / "ge-bin")
 CONFIG = """
+qstat_timeout: 60s
 default_partition: batch
 partitions:
   batch:

@@ -64,9 +64,8 @@ Text g_ubsan; // NOLINT(*-avoid-non-const-global-variables)
 // of a start, and there are tens of thousands of starts.
 extern "C" const char* __asan_default_options() { // NOLINT(*-reserved-identifier)
   return with_reports(g_asan,
-                      "exitcode=86:detect_leaks=0:report_globals=0:disable_coredump=0:handle_abort="
-                      "1:strict_string_checks=1:"
-                      "detect_stack_use_after_return=1");
+                      "exitcode=86:detect_leaks=0:report_globals=0:disable_coredump=0:"
+                      "handle_abort=1:strict_string_checks=1:detect_stack_use_after_return=1");
 }
 
 extern "C" const char* __ubsan_default_options() { // NOLINT(*-reserved-identifier)
