@@ -14,8 +14,8 @@ RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support
 RUN = 'exec "$0/sanitizer-probe" '
 
 
-def sanitized(script, **env):
-    return subprocess.run([sys.executable, RUNNER, BIN, "check", "sh", "-c", script, BIN], capture_output=True, text=True,
+def sanitized(script, *rules, **env):
+    return subprocess.run([sys.executable, RUNNER, *rules, BIN, "check", "sh", "-c", script, BIN], capture_output=True, text=True,
                           timeout=120, env={**os.environ, **env}, check=False)
 
 
@@ -35,6 +35,15 @@ class Reports(unittest.TestCase):
     def test_the_tests_own_failure_stays_one(self):
         done = sanitized("exit 7")
         self.assertEqual((done.returncode, done.stderr), (7, ""))
+
+    def test_only_reports_count_where_time_is_what_the_test_is_about(self):
+        done = sanitized("exit 7", "--reports-only")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("did not pass", done.stderr)
+        self.assertEqual(sanitized("kill -KILL $$", "--reports-only").returncode, 247)
+        done = sanitized(RUN + "heap", "--reports-only")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("heap-buffer-overflow", done.stderr)
 
     def test_a_copy_elsewhere_ends_with_a_code_of_its_own(self):
         with tempfile.TemporaryDirectory() as folder:

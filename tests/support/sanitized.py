@@ -2,7 +2,11 @@
 """Runs a test of the binary on a copy of it that was built with sanitizers, and fails when any process of the copy
 wrote a report, also one whose stderr and exit code nobody looks at.
 
-usage: sanitized.py BIN_DIR NAME COMMAND...
+usage: sanitized.py [--reports-only] BIN_DIR NAME COMMAND...
+
+With --reports-only it is a matter of reports alone: what the test asserts about limits of time does not hold for a
+binary that is several times slower on a machine that does something else as well. The same test of the released
+binary asserts it.
 
 The copy (a hard link, with links to it) is BIN_DIR/../sanitized/NAME/bin; COMMAND gets it wherever it says BIN_DIR.
 Reports come into reports/ beside it (sanitizer_options.cpp), share/ is the build's. What still runs the copy when the
@@ -71,12 +75,18 @@ def leftovers(folder):
 
 def main():
     os.nice(10)  # the tests beside it, on a cluster for instance, keep their pace
-    bin_dir, name, *command = sys.argv[1:]
+    words = sys.argv[1:]
+    reports_only = words[0] == "--reports-only"
+    bin_dir, name, *command = words[reports_only:]
     folder = pathlib.Path(bin_dir).resolve().parent / "sanitized" / name
     reports = lay_out(pathlib.Path(bin_dir).resolve(), folder)
     words = [str(folder / "bin") if word == bin_dir else word for word in command]
     code = subprocess.run(words, env={**os.environ, "SHIM_TEST_SLOWER": SLOWER}, check=False).returncode
     left = leftovers(folder)
+    if code and reports_only:
+        print("sanitized: the test did not pass; what counts here is whether there is a report", file=sys.stderr)
+        # Of a test that was cut off nothing can be said.
+        code, left = (code if code < 0 else 0), {}
     for pid, line in left.items():
         print(f"sanitized: process {pid} was left running: {line}", file=sys.stderr)
     found = sorted(reports.iterdir())
