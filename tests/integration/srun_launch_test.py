@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from srun_world import OUT, RANK_EXIT, Stepper, World, frame, pace, wait_until
+from srun_world import OUT, PING, PONG, RANK_EXIT, Stepper, World, frame, pace, wait_until
 
 BIN = os.path.abspath(sys.argv.pop(1))
 REMOTE = "launcher: qrsh-inherit\ncontrol_address: 127.0.0.1\n"
@@ -216,12 +216,13 @@ class Launch(unittest.TestCase):
         self.assertIn('missing "JOB_ID"', err)
 
     def test_launch_timeout_names_the_missing_hosts(self):
-        world = self.world(["node001", "node002", "node003"], REMOTE + "launch_timeout: 3s\n")
+        seconds = f"{pace.limit(3):g}"
+        world = self.world(["node001", "node002", "node003"], REMOTE + f"launch_timeout: {seconds}s\n")
         world.script("node002", "hang")
         world.script("node003", "hang")
         code, out, err = world.run("-N3", "-n3", "echo", "x", timeout=60)
         self.assertEqual((code, out), (8, ""))
-        self.assertEqual(err, "srun: error: stepper did not connect within launch_timeout (3 s): "
+        self.assertEqual(err, f"srun: error: stepper did not connect within launch_timeout ({seconds} s): "
                               "node[002-003]\n")
 
     def test_launch_can_be_interrupted(self):
@@ -268,10 +269,14 @@ class Door(unittest.TestCase):
     """node002's place is taken by this test, which knows the token."""
 
     def setUp(self):
-        self.world = World(BIN, ["node001", "node002"], REMOTE + "ping_interval: 1s\n"
-                           "ping_deadline: 4s\n")
+        self.make("4s", "node002")
+
+    def make(self, ping_deadline, *played):
+        self.played = played
+        self.world = World(BIN, ["node001", *played], REMOTE + f"ping_interval: 1s\nping_deadline: {ping_deadline}\n")
         self.addCleanup(self.world.close)
-        self.world.script("node002", "leak")
+        for host in played:
+            self.world.script(host, "leak")
 
     def begin(self, *words):
         self.process = self.world.start(*(words or ("-N2", "-n2", "echo", "x")))
@@ -279,20 +284,25 @@ class Door(unittest.TestCase):
         self.token = self.world.leaked_token("node002")
 
     def end(self):
-        self.world.end_leak("node002")
+        for host in self.played:
+            self.world.end_leak(host)
         out, err = self.process.communicate(timeout=60)
         self.assertNotIn(self.token, out.decode() + err.decode())
         return self.process.returncode, out.decode(), err.decode()
 
     def test_intruders_do_not_disturb(self):
-        self.begin()
+        self.make("60s", "node002", "node003")
+        self.begin("-N3", "-n3", "echo", "x")
+        other = Stepper(self.envelope, self.token, host="node003")
+        self.assertEqual(other.receive()[0], PING)  # it is in
+        other.send(frame(PONG))
         wrong = "0" * 64
         guests = [Stepper(self.envelope) for _ in range(64)]  # silent
         half = Stepper(self.envelope)
         half.send(frame(1, b"x" * 100)[:40])
         closed = [Stepper(self.envelope, wrong), Stepper(self.envelope, self.token[:-1]),
                   Stepper(self.envelope, self.token, host="stranger"),
-                  Stepper(self.envelope, self.token, host="node001")]  # has connected already
+                  Stepper(self.envelope, self.token, host="node003")]  # has connected already
         for data in (frame(OUT, b"x", 1), frame(1, b"y" * 513), b"\xff" * 100, frame(1, b"no nul"),
                      b"\x01\x00\x00\x00\x00\x00\xff\xff\xff\xff"):
             guest = Stepper(self.envelope)
@@ -308,6 +318,8 @@ class Door(unittest.TestCase):
             Stepper(self.envelope)
         stepper.send(frame(OUT, b"from 1", 1, 2))
         stepper.exit(1)
+        self.assertEqual([rank["rank"] for rank in other.spec()["ranks"]], [2])
+        other.exit(2)
         code, out, err = self.end()
         self.assertEqual((code, sorted(out.splitlines())), (0, ["from 1", "x"]))
         self.assertRegex(err, r"\Asrun: warning: closed a connection to the control port: .*\n\Z")

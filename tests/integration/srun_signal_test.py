@@ -183,7 +183,8 @@ class LongLaunch(Base):
         self.assertEqual(self.world.run("-N2", "-n2", "true"), (0, "", ""))
 
     def test_a_host_that_goes_silent_while_others_are_awaited(self):
-        self.make(["node001", "node002", "node003"], REMOTE + "ping_interval: 1s\nping_deadline: 3s\n")
+        seconds = f"{pace.limit(3):g}"
+        self.make(["node001", "node002", "node003"], REMOTE + f"ping_interval: 1s\nping_deadline: {seconds}s\n")
         self.world.script("node002", "leak")
         self.world.script("node003", "hang")
         process = self.world.start("-N3", "-n3", "true")
@@ -193,7 +194,7 @@ class LongLaunch(Base):
         self.world.end_leak("node002")
         stepper.close()
         self.assertEqual((process.returncode, err.decode()), (
-            8, "srun: error: stepper on node002 left before the step started: no sign of life for 3 s\n"))
+            8, f"srun: error: stepper on node002 left before the step started: no sign of life for {seconds} s\n"))
 
     def test_every_ending_signal_interrupts_a_launch(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
