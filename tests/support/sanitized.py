@@ -80,6 +80,9 @@ def main():
     bin_dir, name, *command = words[reports_only:]
     folder = pathlib.Path(bin_dir).resolve().parent / "sanitized" / name
     reports = lay_out(pathlib.Path(bin_dir).resolve(), folder)
+    shim = folder / "bin" / "slurm-shim"
+    if shim.exists():  # a copy that cannot even start would write no report
+        subprocess.run([shim, "--version"], check=True, stdout=subprocess.DEVNULL)
     words = [str(folder / "bin") if word == bin_dir else word for word in command]
     code = subprocess.run(words, env={**os.environ, "SHIM_TEST_SLOWER": SLOWER}, check=False).returncode
     left = leftovers(folder)
