@@ -20,7 +20,6 @@ constexpr unsigned k_folder_mode = 0777;
 std::string expand(const std::string& pattern,
                    const mux::PatternFields& fields,
                    const std::string& working_directory) {
-  if (equals_ignore_case(pattern, "none")) return "/dev/null";
   return posix::absolute(mux::expand_pattern(pattern, fields), working_directory);
 }
 

@@ -29,7 +29,7 @@ std::string_view engine_word(char verb) {
 
 EnginePath engine_path(std::string_view pattern, const std::string& directory) {
   EnginePath result;
-  if (pattern == "/dev/null" || pattern == "none") {
+  if (pattern == "/dev/null") {
     result.path = "/dev/null";
     return result;
   }

@@ -29,6 +29,12 @@ template <auto Member> Result<void> text(const SetterInput& in) {
   return {};
 }
 
+// --output, --error, --input: "none" in any case is /dev/null.
+template <auto Member> Result<void> file_name(const SetterInput& in) {
+  in.request.*Member = equals_ignore_case(in.text(), "none") ? "/dev/null" : in.text();
+  return {};
+}
+
 template <auto Member> Result<void> flag(const SetterInput& in) {
   in.request.*Member = true;
   return {};
@@ -117,7 +123,7 @@ constexpr std::array k_rows{
     Row{"dependency", text<&Request::dependency_text>},
     Row{"distribution",
         [](In in) { return store(sl::parse_distribution(in.text()), in.request.distribution); }},
-    Row{"error", text<&Request::error>},
+    Row{"error", file_name<&Request::error>},
     Row{"exclude", text<&Request::exclude>},
     Row{"exclusive",
         [](In in) {
@@ -159,7 +165,7 @@ constexpr std::array k_rows{
         }},
     Row{"hold", flag<&Request::hold>},
     Row{"ignore-pbs", flag<&Request::ignore_pbs>},
-    Row{"input", text<&Request::input>},
+    Row{"input", file_name<&Request::input>},
     Row{"job-name", text<&Request::name>},
     Row{"kill-on-invalid-dep",
         [](In in) {
@@ -197,7 +203,7 @@ constexpr std::array k_rows{
         [](In in) { return positive(in, "--ntasks-per-socket", in.request.tasks_per_socket); }},
     Row{"open-mode",
         [](In in) { return store(sl::parse_open_mode(in.text()), in.request.open_mode); }},
-    Row{"output", text<&Request::output>},
+    Row{"output", file_name<&Request::output>},
     Row{"overcommit", flag<&Request::overcommit>},
     Row{"parsable", flag<&Request::parsable>},
     Row{"partition", text<&Request::partition>},
