@@ -232,8 +232,7 @@ Result<int> Session::conclude_pending() {
   if (m_end == End::too_late || (m_number && at_once)) {
     if (m_number && m_voice.announces) info(revoked + ".");
     m_job.withdraw();
-    m_ctx.error("Unable to allocate resources: Requested nodes are busy");
-    return slurm::k_exit_failure;
+    return m_ctx.refuse("Unable to allocate resources: Requested nodes are busy");
   }
   if (m_number) { // accepted, and then removed by somebody
     info(revoked + (m_voice.announces ? "." : ""));

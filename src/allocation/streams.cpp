@@ -3,10 +3,11 @@
 #include "slurm_shim/proto/messages.h"
 #include "slurm_shim/proto/step_spec.h"
 
+#include <climits>
+
 #include <algorithm>
 #include <cerrno>
 
-#include <limits.h>
 #include <termios.h>
 #include <unistd.h>
 

@@ -217,7 +217,7 @@ void Supervisor::signal_script(int number) const {
 }
 
 // The script and all that it started, but not its steps.
-void Supervisor::signal_batch(int number) const {
+void Supervisor::signal_batch(int number) {
   for (const auto pid : posix::descendants_of(::getpid(), serves_a_step))
     ::kill(pid, number);
 }

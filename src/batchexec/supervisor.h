@@ -69,7 +69,7 @@ private:
   Answer end_step_request(const records::MailRequest& request);
   void signal_steps(int number);
   void signal_script(int number) const;
-  void signal_batch(int number) const;
+  static void signal_batch(int number);
   void set_timers();
   void fire_timers(Steady::time_point now);
   void fire_signal_timer();

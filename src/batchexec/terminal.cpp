@@ -7,13 +7,14 @@
 #include "slurm_shim/proto/messages.h"
 #include "slurm_shim/proto/step_spec.h"
 
+#include <climits>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <optional>
 #include <string>
 
-#include <limits.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>

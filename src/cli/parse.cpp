@@ -3,6 +3,7 @@
 #include "slurm_shim/base/assert.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace shim::cli {
@@ -40,14 +41,14 @@ public:
   }
 
 private:
-  tl::unexpected<Error> refuse(const std::string& text) const {
+  [[nodiscard]] tl::unexpected<Error> refuse(const std::string& text) const {
     std::string message = m_rules.command + ": " + text;
     if (m_rules.try_line)
       message += "\nTry \"" + m_rules.command + " --help\" for more information";
     return fail(ErrorKind::usage, std::move(message));
   }
 
-  const Option& canonical(const Option& option) const {
+  [[nodiscard]] const Option& canonical(const Option& option) const {
     if (option.alias_of.empty()) return option;
     const auto it = std::ranges::find(m_table, option.alias_of, &Option::name);
     SHIM_ASSERT(it != m_table.end());
@@ -60,7 +61,7 @@ private:
 
   // The option an exact name or a unique beginning means; nullptr: none. Two spellings of one
   // option are no ambiguity, as in getopt.
-  Result<const Option*> match(std::string_view name, const std::string& word) const {
+  [[nodiscard]] Result<const Option*> match(std::string_view name, const std::string& word) const {
     std::vector<const Option*> candidates;
     for (const auto& option : m_table) {
       if (option.name == name) return &option;
@@ -142,8 +143,8 @@ private:
 } // namespace
 
 const Given* Parsed::last(std::string_view long_name) const {
-  for (auto it = given.rbegin(); it != given.rend(); ++it)
-    if (it->option->name == long_name) return &*it;
+  for (const auto& one : std::views::reverse(given))
+    if (one.option->name == long_name) return &one;
   return nullptr;
 }
 

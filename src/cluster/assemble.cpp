@@ -37,7 +37,8 @@ std::set<std::string> disabled_queues(const ge::HostList& hosts) {
     });
   };
   std::set<std::string> disabled;
-  for (const auto& [queue, every] : all) {
+  for (const auto& [name, every] : all) {
+    const auto& queue = name; // clang 14 lets no lambda see a structured binding
     const bool by_hosts = std::ranges::all_of(hosts.hosts, [&](const ge::ExecHost& host) {
       const bool has =
           std::ranges::find(host.queues, queue, &ge::QueueInstance::queue) != host.queues.end();
@@ -63,7 +64,7 @@ View view_of(const ge::ExecHost& host,
   bool heard = instances.empty();
   for (const auto* instance : instances) {
     auto letters = instance->state;
-    if (disabled.count(instance->queue) != 0) std::erase(letters, 'd');
+    if (disabled.contains(instance->queue)) std::erase(letters, 'd');
     heard = heard || !has_any(letters, "u");
     states.push_back({letters, instance->used, instance->total});
     view.used += instance->used;
@@ -211,7 +212,7 @@ Cluster assemble(const config::Config& config, const ge::HostList& hosts) {
     cluster.nodes.push_back(node_of(config, *host, disabled));
   cluster.partitions = named_partitions(config, hosts);
   for (auto& partition : cluster.partitions) {
-    partition.up = disabled.count(partition.queue) == 0;
+    partition.up = !disabled.contains(partition.queue);
     for (std::size_t i = 0; i < in_order.size(); ++i) {
       const auto* host = in_order[i];
       std::vector<const ge::QueueInstance*> instances;

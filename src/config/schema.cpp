@@ -25,7 +25,7 @@ struct Notes {
 struct Walk {
   Loaded& loaded;
   Notes notes;
-  Config& config() const { return loaded.config; }
+  [[nodiscard]] Config& config() const { return loaded.config; }
 };
 
 template <class Target> struct Key {

@@ -2,6 +2,7 @@
 
 #include "slurm_shim/base/strings.h"
 
+#include <algorithm>
 #include <array>
 
 namespace shim::config {
@@ -96,10 +97,7 @@ std::optional<PortRange> parse_port_range(std::string_view text) {
 
 bool is_version(std::string_view text) {
   const auto parts = split(text, '.');
-  if (parts.size() != 3) return false;
-  for (const auto part : parts)
-    if (!is_digits(part)) return false;
-  return true;
+  return parts.size() == 3 && std::ranges::all_of(parts, is_digits);
 }
 
 bool is_slots_rule(std::string_view text) {

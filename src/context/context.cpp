@@ -1,11 +1,17 @@
 #include "slurm_shim/context/context.h"
 
 #include "slurm_shim/posix/files.h"
+#include "slurm_shim/slurm/exit_codes.h"
 
 namespace shim::context {
 
 void Context::error(std::string_view text) const {
   err.write(command + ": error: " + std::string(text) + "\n");
+}
+
+int Context::refuse(std::string_view why) const {
+  error(why);
+  return slurm::k_exit_failure;
 }
 
 void Context::warning(std::string_view text) const {

@@ -118,6 +118,7 @@ std::vector<std::uint32_t> demanded_tasks(const Demand& demand, const slurm::Arr
   }
   const bool native = slurm::native_range(array).has_value();
   std::vector<std::uint32_t> tasks;
+  tasks.reserve(positions.size());
   for (const auto position : positions)
     tasks.push_back(native ? array.indices[position] : position + 1);
   return tasks;

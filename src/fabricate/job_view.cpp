@@ -78,7 +78,7 @@ void set_ntasks_per_node(JobView& view, std::vector<std::string>& warnings) {
                           "(Lightning requires it)");
 }
 
-Result<int> master_port(const JobView& view) {
+Result<int> port_of_job(const JobView& view) {
   const auto& config = view.facts.config;
   if (config.master_port_range < 1)
     return fail(ErrorKind::config,
@@ -142,7 +142,7 @@ Result<JobView> make_view(const JobFacts& facts, std::vector<std::string>& warni
   view.nodelist = slurm::compress_hostlist(view.names);
   set_ntasks_per_node(view, warnings);
   view.mem_per_node_mb = memory_per_node(view);
-  TRY_ASSIGN(view.master_port, master_port(view));
+  TRY_ASSIGN(view.master_port, port_of_job(view));
   return view;
 }
 

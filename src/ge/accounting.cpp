@@ -70,7 +70,7 @@ bool is_requeue(const AccountingRecord& record) {
 }
 
 bool is_selected(const AccountingRecord& record, const AccountingSelection& selection) {
-  if (!selection.jobs.empty() && selection.jobs.count(record.job) == 0) return false;
+  if (!selection.jobs.empty() && !selection.jobs.contains(record.job)) return false;
   if (!selection.owners.empty() &&
       std::ranges::find(selection.owners, record.owner) == selection.owners.end())
     return false;

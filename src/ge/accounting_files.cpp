@@ -90,7 +90,7 @@ std::optional<Glance> glance(std::string_view line) {
 }
 
 bool may_be_selected(const Glance& seen, const AccountingSelection& selection) {
-  if (!selection.jobs.empty() && selection.jobs.count(seen.job) == 0) return false;
+  if (!selection.jobs.empty() && !selection.jobs.contains(seen.job)) return false;
   if (seen.end != 0 && seen.end < selection.since) return false;
   return selection.owners.empty() ||
          std::ranges::find(selection.owners, seen.owner) != selection.owners.end();
@@ -213,6 +213,7 @@ std::vector<std::string> accounting_files(const EnvList& env) {
     return a.changed != b.changed ? a.changed > b.changed : a.path < b.path;
   });
   std::vector<std::string> paths;
+  paths.reserve(files.size());
   for (auto& file : files)
     paths.push_back(std::move(file.path));
   return paths;

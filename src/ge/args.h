@@ -24,6 +24,7 @@ public:
   }
   void pairs(std::string_view name, const std::vector<std::pair<std::string, std::string>>& pairs) {
     std::vector<std::string> items;
+    items.reserve(pairs.size());
     for (const auto& [key, value] : pairs)
       items.push_back(value.empty() ? key : key + "=" + value);
     list(name, items);

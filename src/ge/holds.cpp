@@ -40,6 +40,7 @@ std::string remaining_holds(const std::vector<std::uint64_t>& holds, std::uint64
 Result<void>
 release_from(const Tools& tools, const std::vector<WaitingJob>& jobs, std::uint64_t predecessor) {
   std::vector<std::uint64_t> numbers;
+  numbers.reserve(jobs.size());
   for (const auto& waiting : jobs)
     numbers.push_back(waiting.job);
   TRY_ASSIGN(const auto known, describe_jobs(tools, numbers));

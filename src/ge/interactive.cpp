@@ -62,7 +62,8 @@ void QrshTalk::take_line(std::string_view line) {
   } else if (line.starts_with("Your interactive job ") &&
              line.find("successfully scheduled") != std::string_view::npos) {
     m_is_scheduled = true;
-  } else if (line.starts_with("Establishing ") && line.find(" session to host ") != line.npos) {
+  } else if (line.starts_with("Establishing ") &&
+             line.find(" session to host ") != std::string_view::npos) {
     m_is_scheduled = m_is_started = true;
   } else {
     m_complaints += std::string(line) + "\n";

@@ -43,7 +43,7 @@ public:
     const auto hour = std::string(text.substr(0, k_hour));
     const auto [it, fresh] = m_hours.try_emplace(hour, 0);
     if (fresh) it->second = parse_time(hour + ":00:00");
-    return it->second == 0 ? parse_time(text) : it->second + *minute * 60 + *second;
+    return it->second == 0 ? parse_time(text) : it->second + std::int64_t{*minute} * 60 + *second;
   }
 
 private:

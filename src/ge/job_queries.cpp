@@ -33,6 +33,7 @@ Result<std::string> ask(const Tools& tools, std::vector<std::string> args) {
 Result<void> describe(const Tools& tools, std::vector<std::uint64_t> batch, JobFactsList& details) {
   while (!batch.empty()) {
     std::vector<std::string> words;
+    words.reserve(batch.size());
     for (const auto id : batch)
       words.push_back(std::to_string(id));
     TRY_ASSIGN(const auto text, ask(tools, {"-xml", "-j", join(words, ",")}));

@@ -115,11 +115,15 @@ HostValue parse_host_value(std::string_view text) {
   }
 }
 
+bool is_none(std::string_view value) {
+  return value.empty() || equals_ignore_case(value, "NONE");
+}
+
 std::vector<std::string> parse_name_list(std::string_view text) {
   std::vector<std::string> names;
   for (const auto part : split(text, ','))
     for (const auto word : split_words(part))
-      if (!equals_ignore_case(word, "NONE")) names.emplace_back(word);
+      if (!is_none(word)) names.emplace_back(word);
   return names;
 }
 

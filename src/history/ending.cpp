@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
 
 namespace shim::history {
@@ -72,14 +73,13 @@ Ending ended_with_status(int status) {
 // A limit of the engine: of time, else of memory where one was asked for.
 Ending
 over_limit(const ge::AccountingRecord& accounting, std::int64_t limit_s, std::uint64_t memory_mib) {
-  constexpr double k_mib = 1024.0 * 1024.0;
   constexpr double k_near = 0.9; // usage is sampled: the peak itself is rarely seen
   const auto wall =
       std::max(accounting.wallclock, static_cast<double>(accounting.end - accounting.start));
   if (limit_s != 0 && wall >= static_cast<double>(limit_s) - 1)
     return {JobState::timeout, "", {}, "TimeLimit"};
   const auto used = std::max(accounting.max_vmem, accounting.max_rss);
-  const auto asked = static_cast<double>(memory_mib) * k_mib;
+  const auto asked = std::ldexp(static_cast<double>(memory_mib), 20);
   if (memory_mib != 0 && (limit_s == 0 || used >= asked * k_near))
     return {JobState::out_of_memory, "", {0, SIGKILL}, "OutOfMemory"};
   return {JobState::timeout, "", {}, "TimeLimit"};

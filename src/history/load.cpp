@@ -138,7 +138,7 @@ Result<History> load(const queue::Source& source, const Request& request) {
   history.entries.reserve(history.entries.size() + runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Key key{runs[i].job, runs[i].task};
-    const bool earlier = now_live.count(key) != 0 || last[key] != i;
+    const bool earlier = now_live.contains(key) || last[key] != i;
     if (!earlier) covered[key.first].push_back(key.second);
     if (earlier && !request.earlier_runs) continue;
     auto entry = of_accounting(from, runs[i]);

@@ -51,7 +51,7 @@ std::uint32_t Submission::task_of(std::size_t position) const {
 }
 
 std::string Submission::work_dir() const {
-  if (auto missing = record.get("wd")) return std::string(*missing);
+  if (const auto recorded = record.get("wd")) return {recorded->begin(), recorded->end()};
   const auto at = std::ranges::find(file.qsub, "-wd");
   if (at != file.qsub.end() && at + 1 != file.qsub.end()) return *(at + 1);
   return record.get_or("sdir", "");

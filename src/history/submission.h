@@ -44,7 +44,7 @@ public:
   [[nodiscard]] std::vector<std::uint64_t> since(std::int64_t from) const;
 
 private:
-  [[nodiscard]] bool has(const std::string& name) const { return m_names.count(name) != 0; }
+  [[nodiscard]] bool has(const std::string& name) const { return m_names.contains(name); }
   std::optional<records::StatePaths> m_state;
   std::unordered_set<std::string> m_names; // of S/jobs
   std::map<std::uint64_t, std::optional<Submission>> m_read;

@@ -6,11 +6,11 @@
 namespace shim::layout {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 // Numbers as numbers, other ids as texts.
-json devices(const std::vector<std::string>& gpus) {
-  json out;
+Json devices(const std::vector<std::string>& gpus) {
+  Json out;
   for (const auto& id : gpus)
     if (const auto number = plain_number(id))
       out.push_back(*number);
@@ -19,10 +19,10 @@ json devices(const std::vector<std::string>& gpus) {
   return out;
 }
 
-json job_json(const Job& job) {
-  json out;
+Json job_json(const Job& job) {
+  Json out;
   out["job_id"] = job.job_id;
-  out["array_task_id"] = job.array_task_id ? json(*job.array_task_id) : json();
+  out["array_task_id"] = job.array_task_id ? Json(*job.array_task_id) : Json();
   out["name"] = job.name;
   out["user"] = job.user;
   out["uid"] = job.uid;
@@ -38,8 +38,8 @@ json job_json(const Job& job) {
   return out;
 }
 
-json node_json(const Node& node) {
-  json out;
+Json node_json(const Node& node) {
+  Json out;
   out["index"] = node.index;
   out["host"] = node.host;
   out["fqdn"] = node.engine_name();
@@ -51,14 +51,14 @@ json node_json(const Node& node) {
   return out;
 }
 
-json tasks_json(const Tasks& tasks) {
-  json out;
+Json tasks_json(const Tasks& tasks) {
+  Json out;
   out["ntasks"] = tasks.ntasks;
   out["cpus_per_task"] = tasks.cpus_per_task;
   out["per_node"] = tasks.per_node;
-  out["rank_map"] = json::array();
+  out["rank_map"] = Json::array();
   for (const auto& entry : tasks.rank_map) {
-    json rank;
+    Json rank;
     rank["rank"] = entry.rank;
     rank["node"] = entry.node;
     rank["local"] = entry.local;
@@ -72,19 +72,19 @@ json tasks_json(const Tasks& tasks) {
 } // namespace
 
 std::string to_json(const Layout& layout) {
-  json out;
+  Json out;
   out["schema_version"] = k_schema_version;
   out["shim_version"] = layout.shim_version;
   out["created_unix"] = layout.created_unix;
   out["job"] = job_json(layout.job);
-  out["nodes"] = json::array();
+  out["nodes"] = Json::array();
   for (const auto& node : layout.nodes)
     out["nodes"].push_back(node_json(node));
   out["tasks"] = tasks_json(layout.tasks);
   out["rendezvous"] = {{"master_addr", layout.master_addr}, {"master_port", layout.master_port}};
   out["launcher"] = layout.launcher;
   // Folders and names may hold any byte; JSON text may not.
-  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace shim::layout

@@ -26,7 +26,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string header(std::string_view page, int section, std::string_view version) {
-  return ".TH " + to_upper(page) + " " + std::to_string(section) + " \"\" \"slurm\\-shim " +
+  return ".TH " + to_upper(page) + " " + std::to_string(section) + R"( "" "slurm\-shim )" +
          std::string(version) + "\" \"Slurm commands on Grid Engine\"\n";
 }
 

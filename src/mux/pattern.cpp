@@ -1,5 +1,7 @@
 #include "slurm_shim/mux/pattern.h"
 
+#include "slurm_shim/base/strings.h"
+
 #include <algorithm>
 
 namespace shim::mux {
@@ -9,10 +11,6 @@ namespace {
 constexpr std::string_view k_verbs = "jJAatnNsxu";
 constexpr std::int64_t k_no_array_index = 4294967294; // Slurm's NO_VAL, as it prints it
 constexpr std::size_t k_max_width = 10;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::string padded(std::int64_t value, std::size_t width) {
   auto text = std::to_string(value);

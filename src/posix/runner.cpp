@@ -17,7 +17,7 @@ namespace shim::posix {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 struct SpawnAttributes {
   posix_spawnattr_t attributes{};
@@ -166,13 +166,13 @@ Result<Output> ProcessRunner::run(const RunRequest& request) {
   TRY_ASSIGN(auto child, start(request));
   std::string_view rest = request.input;
   if (child.in) TRY(set_nonblocking(child.in.get()));
-  const auto deadline = Clock::now() + request.timeout;
+  const auto deadline = Steady::now() + request.timeout;
   Output output;
   while (child.out || child.err) {
     int wait_ms = -1;
     if (request.timeout.count() > 0) {
       const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now());
       if (left.count() <= 0)
         return tl::unexpected<Error>(
             gave_up(request,

@@ -211,7 +211,7 @@ StepSpecEncoder::StepSpecEncoder(const StepSpec& common) {
   m_head = std::make_shared<const std::string>(std::move(text));
 }
 
-std::string StepSpecEncoder::tail(const std::vector<RankSpec>& ranks) const {
+std::string StepSpecEncoder::tail(const std::vector<RankSpec>& ranks) {
   auto array = ordered_json::array();
   for (const auto& rank : ranks)
     array.push_back(rank_to_json(rank));

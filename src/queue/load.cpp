@@ -49,7 +49,7 @@ std::string partition_of(const Assembly& on, const ge::JobRow& row, const Known&
   std::string queue = row.queue;
   if (queue.empty() && !row.requested_queues.empty())
     queue = row.requested_queues.front().substr(0, row.requested_queues.front().find('@'));
-  const auto asked = known.record ? known.record->get_or("part", "") : std::string();
+  auto asked = known.record ? known.record->get_or("part", "") : std::string();
   // One of several, once it is known which.
   if (row.pending && asked.find(',') != std::string::npos) return asked;
   const auto* partition = on.source.config.find_partition(asked);

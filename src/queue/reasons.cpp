@@ -10,7 +10,7 @@ namespace {
 
 std::string hold_reason(const ge::JobRow& row, const Known& known) {
   const bool ran_before = row.pending && row.state.find('R') != std::string::npos;
-  const auto by_user = ran_before ? std::string(k_requeued_held) : "JobHeldUser";
+  auto by_user = ran_before ? std::string(k_requeued_held) : "JobHeldUser";
   if (known.facts != nullptr) {
     if (known.facts->user_hold) return by_user;
     if (known.facts->system_hold || known.facts->operator_hold) return "JobHeldAdmin";

@@ -67,9 +67,9 @@ std::string file_of(const Job& job, const std::string& pattern) {
   std::string out;
   const auto index = job.indices.size() == 1 ? std::to_string(job.indices[0]) : "4294967294";
   for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char verb = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[++i] : 0;
+    const char verb = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[++i] : '\0';
     switch (verb) {
-    case 0: out += pattern[i]; break;
+    case '\0': out += pattern[i]; break;
     case 'j': out += std::to_string(job.id); break;
     case 'A': out += std::to_string(job.job); break;
     case 'a': out += index; break;

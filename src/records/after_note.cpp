@@ -11,7 +11,7 @@ namespace shim::records {
 
 namespace {
 
-std::string path_of(const StatePaths& state, std::int64_t job) {
+std::string after_note_path(const StatePaths& state, std::int64_t job) {
   return state.jobs_dir() + "/" + std::to_string(job) + ".after";
 }
 
@@ -19,7 +19,7 @@ std::string path_of(const StatePaths& state, std::int64_t job) {
 
 // v1 <job> <minutes>
 Result<void> note_after(const StatePaths& state, std::int64_t predecessor, const AfterNote& note) {
-  return posix::append_line(path_of(state, predecessor),
+  return posix::append_line(after_note_path(state, predecessor),
                             "v1 " + std::to_string(note.job) + " " + std::to_string(note.minutes) +
                                 "\n");
 }
@@ -37,7 +37,7 @@ std::vector<AfterNote> parse_after_notes(std::string_view text) {
 }
 
 std::vector<AfterNote> take_after_notes(const StatePaths& state, std::int64_t predecessor) {
-  const auto path = path_of(state, predecessor);
+  const auto path = after_note_path(state, predecessor);
   const auto text = posix::read_trusted(path);
   if (!text) return {};
   ::unlink(path.c_str());

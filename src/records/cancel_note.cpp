@@ -9,7 +9,7 @@ namespace shim::records {
 
 namespace {
 
-std::string path_of(const StatePaths& state, std::int64_t job) {
+std::string cancel_note_path(const StatePaths& state, std::int64_t job) {
   return state.jobs_dir() + "/" + std::to_string(job) + ".cancel";
 }
 
@@ -26,7 +26,7 @@ void note_cancel(const StatePaths& state, std::int64_t job, const CancelNote& no
     list += (list.empty() ? "" : ",") + std::to_string(task);
   const auto line = "v1 " + std::to_string(note.t) + " " + percent_encode(note.user, "._-") + " " +
                     (list.empty() ? "-" : list) + "\n";
-  static_cast<void>(posix::append_line(path_of(state, job), line));
+  static_cast<void>(posix::append_line(cancel_note_path(state, job), line));
 }
 
 std::vector<CancelNote> parse_cancel_notes(std::string_view text) {
@@ -53,7 +53,7 @@ std::vector<CancelNote> parse_cancel_notes(std::string_view text) {
 }
 
 std::vector<CancelNote> read_cancel_notes(const StatePaths& state, std::int64_t job) {
-  const auto text = posix::read_trusted(path_of(state, job));
+  const auto text = posix::read_trusted(cancel_note_path(state, job));
   return text ? parse_cancel_notes(*text) : std::vector<CancelNote>{};
 }
 

@@ -42,7 +42,7 @@ std::optional<std::int64_t> int_of(const Json& value) {
 } // namespace
 
 Json exact_text(std::string_view bytes) {
-  if (is_valid_utf8(bytes)) return Json(std::string(bytes));
+  if (is_valid_utf8(bytes)) return std::string(bytes);
   return Json{{"b64", base64_encode(bytes)}};
 }
 

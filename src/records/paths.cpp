@@ -49,7 +49,7 @@ locate_state(posix::Runner& runner, const EnvList& env, const std::string& job_r
   if (!job_records.empty() && job_records != "off") {
     if (!job_records.starts_with('/'))
       return fail(ErrorKind::config,
-                  "job_records: \"" + job_records + "\" is neither \"off\" nor an absolute path");
+                  "job_records: \"" + job_records + R"(" is neither "off" nor an absolute path)");
     const auto user = posix::user_name(runner, env);
     if (user.empty() || user == "." || user == ".." || user.find('/') != std::string::npos)
       return fail(ErrorKind::config, "job_records: no folder for the user name \"" + user + "\"");

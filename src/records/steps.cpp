@@ -22,7 +22,7 @@ namespace shim::records {
 namespace {
 
 constexpr std::size_t k_max_step_file = std::size_t{16} << 20; // 65,536 host names
-constexpr std::size_t k_read_chunk = 65536;
+constexpr std::size_t k_order_chunk = 65536;
 
 std::string to_json(const RunningStep& step) {
   Json out{{"v", 1},
@@ -156,7 +156,7 @@ std::vector<StepRequest> StepRegistration::poll() {
   }
   struct stat info {};
   if (::fstat(m_requests.get(), &info) != 0 || info.st_size <= m_offset) return out;
-  std::string bytes(k_read_chunk, '\0');
+  std::string bytes(k_order_chunk, '\0');
   const auto got = ::pread(m_requests.get(), bytes.data(), bytes.size(), m_offset);
   if (got <= 0) return out;
   bytes.resize(static_cast<std::size_t>(got));
@@ -232,7 +232,7 @@ Result<void> post_step_request(const JobFolder& folder, int step, const StepRequ
 }
 
 Result<posix::Fd> take_supervisor_lock(const JobFolder& folder) {
-  constexpr std::chrono::milliseconds k_retry{10};
+  constexpr std::chrono::milliseconds k_lock_retry{10};
   constexpr int k_tries = 100; // somebody may be looking at the lock right now
   const auto path = folder.lock();
   TRY_ASSIGN(auto fd, posix::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
@@ -241,7 +241,7 @@ Result<posix::Fd> take_supervisor_lock(const JobFolder& folder) {
   for (int i = 0; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++i) {
     if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(path, errno);
     if (i == k_tries) return fail(ErrorKind::refused, path + ": held by another supervisor");
-    clock.sleep_for(k_retry);
+    clock.sleep_for(k_lock_retry);
   }
   return fd;
 }

@@ -9,7 +9,7 @@ namespace shim::records {
 
 namespace {
 
-constexpr std::string_view k_version = "v1";
+constexpr std::string_view k_record_version = "v1";
 constexpr std::string_view k_safe = "._:/+-"; // beside letters and digits
 
 bool is_key(std::string_view text) {
@@ -41,7 +41,7 @@ std::optional<long long> SubmitRecord::get_int(std::string_view key) const {
 }
 
 std::string SubmitRecord::encode() const {
-  std::string out(k_version);
+  std::string out(k_record_version);
   const auto add = [&out](std::string_view key, std::string_view value) {
     out += ';';
     out += key;
@@ -58,7 +58,7 @@ std::string SubmitRecord::encode() const {
 Result<SubmitRecord> SubmitRecord::decode(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   const auto parts = split(text, ';');
-  if (parts[0] != k_version)
+  if (parts[0] != k_record_version)
     return malformed("unknown version \"" + std::string(parts[0].substr(0, 16)) + "\"");
   SubmitRecord record;
   for (std::size_t i = 1; i < parts.size(); ++i) {

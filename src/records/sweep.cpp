@@ -16,7 +16,7 @@ namespace shim::records {
 
 namespace {
 
-constexpr std::int64_t k_day_s = 24 * 3600;
+constexpr std::int64_t k_day_s = std::int64_t{24} * 3600;
 constexpr std::int64_t k_unclaimed_s = 30 * k_day_s;
 constexpr std::int64_t k_job_files_s = 90 * k_day_s;
 
@@ -73,7 +73,7 @@ int unlink_all(const std::string& directory,
 SweepPlan plan_sweep(const SweepInput& input) {
   std::map<std::string_view, bool> claimed; // tok -> one of its jobs is alive
   for (const auto& [tok, job] : input.submitted)
-    claimed[tok] = claimed[tok] || input.alive.count(job) != 0;
+    claimed[tok] = claimed[tok] || input.alive.contains(job);
   SweepPlan plan;
   for (const auto& file : input.submit_files) {
     const auto age = input.now_s - file.modified_s;
@@ -85,7 +85,7 @@ SweepPlan plan_sweep(const SweepInput& input) {
   for (const auto& file : input.job_files) {
     const auto age = input.now_s - file.modified_s;
     const auto job = parse_int<std::int64_t>(before_dot(file.name));
-    const bool alive = job && input.alive.count(*job) != 0;
+    const bool alive = job && input.alive.contains(*job);
     if (is_leftover(file, age) || (!alive && age > k_job_files_s))
       plan.job_names.push_back(file.name);
   }

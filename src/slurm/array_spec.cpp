@@ -12,7 +12,7 @@ namespace shim::slurm {
 
 namespace {
 
-tl::unexpected<Error> invalid() {
+tl::unexpected<Error> bad_array() {
   return fail(ErrorKind::refused,
               "Batch job submission failed: Invalid job array specification",
               k_exit_failure);
@@ -33,7 +33,7 @@ Result<void> add_part(std::string_view part, std::uint32_t max_size, std::set<st
     }
   }
   if (!rest.empty() || first < 0 || last < first || step < 1 || last >= long{max_size})
-    return invalid();
+    return bad_array();
   for (long index = first; index <= last; index += std::min(step, long{max_size}))
     out.insert(static_cast<std::uint32_t>(index));
   return {};
@@ -71,7 +71,7 @@ Result<std::optional<ArraySpec>> parse_array_spec(std::string_view text, std::ui
     if (part.empty()) continue;
     TRY(add_part(part, max_size, indices));
   }
-  if (indices.empty()) return invalid();
+  if (indices.empty()) return bad_array();
   spec.indices.assign(indices.begin(), indices.end());
   return std::optional<ArraySpec>(std::move(spec));
 }

@@ -1,14 +1,10 @@
 #include "c_number.h"
 
+#include "slurm_shim/base/strings.h"
+
 #include <limits>
 
 namespace shim::slurm {
-
-namespace {
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-} // namespace
 
 std::optional<long> take_c_number(std::string_view& text) {
   auto rest = text;

@@ -19,10 +19,6 @@ struct Day {
   int year = 0, month = 0, day = 0; // year 0: the next such day
 };
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 class Parser {
 public:
   explicit Parser(std::string_view text) : m_text(text) {}

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view k_invalid = "Invalid --distribution specification";
 
-tl::unexpected<Error> invalid(std::string_view first_line = "") {
+tl::unexpected<Error> bad_distribution(std::string_view first_line = "") {
   return fail(ErrorKind::usage, std::string(first_line) + std::string(k_invalid), k_exit_usage);
 }
 
@@ -25,11 +25,11 @@ Result<void> set_nodes(Distribution& out, const std::string& word) {
   } else if (word == "plane" || word.starts_with("plane=")) {
     const auto size =
         parse_int<int>(std::string_view(word).substr(std::min<std::size_t>(6, word.size())));
-    if (!size || *size < 1) return invalid("Invalid plane size or size not specified\n");
+    if (!size || *size < 1) return bad_distribution("Invalid plane size or size not specified\n");
     out.nodes = Nodes::plane;
     out.plane_size = *size;
   } else {
-    return invalid();
+    return bad_distribution();
   }
   return {};
 }
@@ -37,7 +37,7 @@ Result<void> set_nodes(Distribution& out, const std::string& word) {
 Result<std::string> inner_level(const std::string& word) {
   if (word == "*") return std::string{};
   if (word == "block" || word == "cyclic" || word == "fcyclic") return word;
-  return invalid();
+  return bad_distribution();
 }
 
 } // namespace
@@ -45,17 +45,17 @@ Result<std::string> inner_level(const std::string& word) {
 Result<Distribution> parse_distribution(std::string_view text) {
   Distribution out;
   const auto parts = split(text, ',');
-  if (parts.size() > 2) return invalid();
+  if (parts.size() > 2) return bad_distribution();
   if (parts.size() == 2) {
     if (equals_ignore_case(parts[1], "pack"))
       out.packing = Distribution::Pack::pack;
     else if (equals_ignore_case(parts[1], "nopack"))
       out.packing = Distribution::Pack::nopack;
     else
-      return invalid();
+      return bad_distribution();
   }
   const auto levels = split(parts[0], ':');
-  if (levels.size() > 3) return invalid();
+  if (levels.size() > 3) return bad_distribution();
   TRY(set_nodes(out, to_lower(levels[0])));
   if (levels.size() > 1) {
     TRY_ASSIGN(out.sockets, inner_level(to_lower(levels[1])));

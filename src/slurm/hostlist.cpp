@@ -17,10 +17,6 @@ struct SplitName {
   std::string_view prefix, digits, suffix;
 };
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 SplitName split_name(std::string_view name) {
   std::size_t end = name.size();
   while (end > 0 && !is_digit(name[end - 1]))
@@ -50,7 +46,7 @@ bool is_successor(std::string_view a, std::string_view b) {
   return next == b;
 }
 
-tl::unexpected<Error> invalid(std::string reason) {
+tl::unexpected<Error> bad_hostlist(std::string reason) {
   return fail(ErrorKind::malformed, "invalid hostlist: " + std::move(reason));
 }
 
@@ -63,10 +59,10 @@ Result<std::vector<std::string_view>> split_blocks(std::string_view text) {
     if (c == '[') {
       ++depth;
     } else if (c == ']') {
-      if (--depth < 0) return invalid("unmatched ']'");
+      if (--depth < 0) return bad_hostlist("unmatched ']'");
     } else if (c == ',' && (depth == 0 || i == text.size())) {
-      if (depth != 0) return invalid("unmatched '['");
-      if (i == begin) return invalid("empty block");
+      if (depth != 0) return bad_hostlist("unmatched '['");
+      if (i == begin) return bad_hostlist("empty block");
       blocks.push_back(text.substr(begin, i - begin));
       begin = i + 1;
     }
@@ -77,17 +73,18 @@ Result<std::vector<std::string_view>> split_blocks(std::string_view text) {
 Result<BracketItem> parse_item(std::string_view item) {
   const auto dash = item.find('-');
   if (dash == std::string_view::npos) {
-    if (!is_digits(item)) return invalid("non-numeric range value " + std::string(item));
+    if (!is_digits(item)) return bad_hostlist("non-numeric range value " + std::string(item));
     return BracketItem{std::string(item), 0, 0};
   }
   const auto low = item.substr(0, dash);
   const auto high = item.substr(dash + 1);
-  if (!is_digits(low) || !is_digits(high)) return invalid("non-numeric range " + std::string(item));
+  if (!is_digits(low) || !is_digits(high))
+    return bad_hostlist("non-numeric range " + std::string(item));
   const auto first = parse_int<std::uint64_t>(low);
   const auto last = parse_int<std::uint64_t>(high);
-  if (!first || !last) return invalid("too large a number in range " + std::string(item));
-  if (*first > *last) return invalid("descending range " + std::string(item));
-  if (*last - *first >= k_max_hosts) return invalid("too many hosts");
+  if (!first || !last) return bad_hostlist("too large a number in range " + std::string(item));
+  if (*first > *last) return bad_hostlist("descending range " + std::string(item));
+  if (*last - *first >= k_max_hosts) return bad_hostlist("too many hosts");
   return BracketItem{std::string(low), *first, *last - *first};
 }
 
@@ -101,7 +98,7 @@ Result<BracketedName> parse_block(const std::string_view whole) {
     const auto close = block.find(']', open);
     const auto inside = block.substr(open + 1, close - open - 1);
     if (inside.find('[') != std::string_view::npos)
-      return invalid("malformed brackets in " + std::string(whole));
+      return bad_hostlist("malformed brackets in " + std::string(whole));
     std::vector<BracketItem> group;
     for (const auto item : split(inside, ',')) {
       TRY_ASSIGN(auto parsed, parse_item(item));
@@ -115,12 +112,12 @@ Result<BracketedName> parse_block(const std::string_view whole) {
 } // namespace
 
 Result<std::vector<std::string>> expand_hostlist(std::string_view text) {
-  if (text.empty()) return invalid("empty input");
+  if (text.empty()) return bad_hostlist("empty input");
   TRY_ASSIGN(const auto blocks, split_blocks(text));
   std::vector<std::string> hosts;
   for (const auto block : blocks) {
     TRY_ASSIGN(const auto name, parse_block(block));
-    if (!append_names(name, k_max_hosts, hosts)) return invalid("too many hosts");
+    if (!append_names(name, k_max_hosts, hosts)) return bad_hostlist("too many hosts");
   }
   return hosts;
 }

@@ -14,7 +14,7 @@ namespace shim::slurm {
 
 namespace {
 
-tl::unexpected<Error> invalid(std::string line) {
+tl::unexpected<Error> bad_list(std::string line) {
   return fail(ErrorKind::usage, std::move(line), k_exit_failure);
 }
 
@@ -42,7 +42,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
 
 Result<BracketItem> parse_range(std::string_view range) {
   const auto bad = [&](std::string_view what) {
-    return invalid("_parse_single_range: " + std::string(what) + " `" + std::string(range) + "'");
+    return bad_list("_parse_single_range: " + std::string(what) + " `" + std::string(range) + "'");
   };
   const auto dash = range.find('-');
   const auto low_text = range.substr(0, dash);
@@ -67,7 +67,7 @@ Result<BracketedName> parse_token(std::string_view token) {
     const auto open = token.find('[');
     if (open == std::string_view::npos) {
       // Only digits of the last group may end a bracketed name.
-      if (!name.groups.empty() && !token.empty()) return invalid("");
+      if (!name.groups.empty() && !token.empty()) return bad_list("");
       name.literals.emplace_back(token);
       return name;
     }
@@ -77,7 +77,7 @@ Result<BracketedName> parse_token(std::string_view token) {
       return name;
     }
     const auto inside = token.substr(open + 1, close - open - 1);
-    if (inside.find('[') != std::string_view::npos) return invalid("");
+    if (inside.find('[') != std::string_view::npos) return bad_list("");
     name.literals.emplace_back(token.substr(0, open));
     std::vector<BracketItem> group;
     for (const auto range : split(inside, ',')) {
@@ -179,7 +179,8 @@ template <class Take> Result<void> for_each_token(std::string_view text, Take&& 
     if (i > begin) {
       TRY_ASSIGN(const auto name, parse_token(text.substr(begin, i - begin)));
       std::vector<std::string> hosts;
-      if (!append_names(name, k_max_hosts - count, hosts)) return invalid("Too many hosts in list");
+      if (!append_names(name, k_max_hosts - count, hosts))
+        return bad_list("Too many hosts in list");
       count += hosts.size();
       take(hosts, name);
     }

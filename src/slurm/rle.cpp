@@ -7,7 +7,7 @@ namespace shim::slurm {
 
 namespace {
 
-tl::unexpected<Error> invalid(std::string_view reason, std::string_view value) {
+tl::unexpected<Error> bad_counts(std::string_view reason, std::string_view value) {
   return fail(ErrorKind::malformed,
               "invalid hostlist: " + std::string(reason) + std::string(value));
 }
@@ -23,14 +23,15 @@ Result<Run> parse_run(std::string_view item) {
   Run run;
   if (open != std::string_view::npos) {
     const auto tail = item.substr(open);
-    if (tail.size() < 3 || tail[1] != 'x' || tail.back() != ')') return invalid("bad run ", item);
+    if (tail.size() < 3 || tail[1] != 'x' || tail.back() != ')')
+      return bad_counts("bad run ", item);
     const auto digits = tail.substr(2, tail.size() - 3);
     const auto repeat = parse_int<std::size_t>(digits);
-    if (!is_digits(digits) || !repeat || *repeat == 0) return invalid("bad repeat ", item);
+    if (!is_digits(digits) || !repeat || *repeat == 0) return bad_counts("bad repeat ", item);
     run.repeat = *repeat;
   }
   const auto value = parse_int<int>(count);
-  if (!is_digits(count) || !value) return invalid("bad count ", item);
+  if (!is_digits(count) || !value) return bad_counts("bad count ", item);
   run.value = *value;
   return run;
 }
@@ -52,11 +53,11 @@ std::string compress_counts(const std::vector<int>& counts) {
 }
 
 Result<std::vector<int>> expand_counts(std::string_view text) {
-  if (text.empty()) return invalid("empty tasks-per-node", "");
+  if (text.empty()) return bad_counts("empty tasks-per-node", "");
   std::vector<int> counts;
   for (const auto item : split(text, ',')) {
     TRY_ASSIGN(const auto run, parse_run(item));
-    if (run.repeat > k_max_hosts - counts.size()) return invalid("too many hosts", "");
+    if (run.repeat > k_max_hosts - counts.size()) return bad_counts("too many hosts", "");
     counts.insert(counts.end(), run.repeat, run.value);
   }
   return counts;

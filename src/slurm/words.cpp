@@ -10,7 +10,7 @@ namespace shim::slurm {
 
 namespace {
 
-tl::unexpected<Error> invalid(std::string_view option) {
+tl::unexpected<Error> bad_option(std::string_view option) {
   return fail(
       ErrorKind::usage, "Invalid --" + std::string(option) + " specification", k_exit_usage);
 }
@@ -31,20 +31,20 @@ bool is_first_part(std::string_view text, std::string_view word) {
 Result<OpenMode> parse_open_mode(std::string_view text) {
   if (is_first_part(text, "append")) return OpenMode::append;
   if (is_first_part(text, "truncate")) return OpenMode::truncate;
-  return invalid("open-mode");
+  return bad_option("open-mode");
 }
 
 Result<bool> parse_yes_no(std::string_view text, std::string_view option) {
   if (equals_ignore_case(text, "yes")) return true;
   if (equals_ignore_case(text, "no")) return false;
-  return invalid(option);
+  return bad_option(option);
 }
 
 Result<Exclusive> parse_exclusive(std::optional<std::string_view> text) {
   if (!text || equals_ignore_case(*text, "exclusive")) return Exclusive::node;
   if (equals_ignore_case(*text, "user")) return Exclusive::user;
   if (equals_ignore_case(*text, "mcs")) return Exclusive::mcs;
-  return invalid("exclusive");
+  return bad_option("exclusive");
 }
 
 Result<void> check_hint(std::string_view text) {
@@ -138,7 +138,7 @@ Result<MailTypes> parse_mail_types(std::string_view text) {
       const auto known = std::find_if(k_mail_names.begin(), k_mail_names.end(), [&](const auto& n) {
         return equals_ignore_case(word, n.name);
       });
-      if (known == k_mail_names.end()) return invalid("mail-type");
+      if (known == k_mail_names.end()) return bad_option("mail-type");
       types.*(known->field) = true;
     }
   }
@@ -174,7 +174,7 @@ Result<std::string> take_export_item(std::string_view& rest) {
       item += c;
     }
   }
-  if (quote != '\0') return invalid("export");
+  if (quote != '\0') return bad_option("export");
   rest.remove_prefix(std::min(i + 1, rest.size()));
   return item;
 }
@@ -191,13 +191,13 @@ Result<ExportSpec> parse_export(std::string_view text) {
     TRY_ASSIGN(const auto item, take_export_item(rest));
     if (item.empty()) continue;
     const auto equals = item.find('=');
-    if (equals == 0) return invalid("export");
-    if (equals != std::string::npos)
-      spec.settings.emplace_back(item.substr(0, equals), item.substr(equals + 1));
-    else if (equals_ignore_case(item, "ALL"))
+    if (equals == 0) return bad_option("export");
+    if (equals_ignore_case(item, "ALL"))
       spec.all = true;
-    else
+    else if (equals == std::string::npos)
       spec.names.push_back(item);
+    else
+      spec.settings.emplace_back(item.substr(0, equals), item.substr(equals + 1));
   }
   return spec;
 }

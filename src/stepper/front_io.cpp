@@ -18,9 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t k_read_bytes = 256 * 1024;
-constexpr std::size_t k_send_bytes = 256 * 1024; // enough for one send within a batch
-constexpr auto k_show_after = 100ms;             // an open line that is not labelled
+constexpr std::size_t k_read_bytes = std::size_t{256} << 10;
+constexpr std::size_t k_send_bytes = std::size_t{256} << 10; // enough for one send within a batch
+constexpr auto k_show_after = 100ms;                         // an open line that is not labelled
 
 } // namespace
 

@@ -9,12 +9,12 @@ namespace shim::stepper {
 namespace {
 using namespace std::chrono_literals;
 // Looks come in time unless this process was stopped itself; then nobody else was silent.
-constexpr auto k_stopped = 5s;
+constexpr auto k_was_stopped = 5s;
 } // namespace
 
 Heartbeat::Verdict Heartbeat::look(Clock::time_point now, Milliseconds unanswered) {
   if (now < m_next) return Verdict::quiet;
-  if (now - m_next > k_stopped) m_heard = now;
+  if (now - m_next > k_was_stopped) m_heard = now;
   m_next = now + m_interval;
   const auto silence = now - m_heard;
   if (silence < m_interval) return Verdict::quiet;

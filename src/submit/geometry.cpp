@@ -21,10 +21,6 @@ struct Counts {
   int ntasks = 1;
 };
 
-int ceil_div(int a, int b) {
-  return (a + b - 1) / b;
-}
-
 // The fewest nodes that can hold the tasks, by --ntasks-per-node and by the hosts' size.
 int fewest_nodes(const Shape& shape, int ntasks) {
   int nodes = 1;

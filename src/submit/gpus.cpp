@@ -28,10 +28,6 @@ std::vector<slurm::Gres> gpus_of(const std::vector<slurm::Gres>& gres) {
   return gpus;
 }
 
-int ceil_div(int a, int b) {
-  return (a + b - 1) / b;
-}
-
 // How many nodes a job of `ntasks` needs: the fewest that are large enough, as far as their size is
 // known, and over which a total of GPUs divides evenly; one, when none will do.
 int fewest_nodes(const GpuDemand& demand, int gpus_per_node, const Shape& shape) {

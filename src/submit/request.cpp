@@ -15,8 +15,6 @@ namespace shim::submit {
 
 namespace {
 
-constexpr std::string_view k_bad_gres = "Invalid generic resource (gres) specification";
-
 tl::unexpected<Error> refuse_gres(std::string_view reason) {
   return refuse(std::string(reason) + "\n" + std::string(k_bad_gres));
 }
@@ -24,8 +22,8 @@ tl::unexpected<Error> refuse_gres(std::string_view reason) {
 // Of --mem, --mem-per-cpu, --mem-per-gpu the one of the highest source counts; two from there
 // exclude each other.
 Result<void> choose_memory(Request& r) {
-  using Kind = cli::Origin::Kind;
-  for (const auto source : {Kind::command_line, Kind::environment, Kind::directive}) {
+  using Origin = cli::Origin::Kind;
+  for (const auto source : {Origin::command_line, Origin::environment, Origin::directive}) {
     std::vector<Memory> found;
     for (const auto& [per, given] : r.memory_given)
       if (given.second == source) found.push_back({per, given.first});

@@ -18,8 +18,6 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::string_view k_bad_gres = "Invalid generic resource (gres) specification";
-
 // "-l a=1,b" of the configuration.
 Pairs parse_pairs(std::string_view list) {
   if (list.starts_with("-l ")) list = trim(list.substr(3));
@@ -40,13 +38,13 @@ bool is_truth_value(std::string_view text) {
   return text.empty();
 }
 
-class Planner {
+class ResourcePlanner {
 public:
-  Planner(const Request& request,
-          const config::Config& config,
-          const EngineFacts& facts,
-          const Geometry& geometry,
-          const GpuDemand& gpus)
+  ResourcePlanner(const Request& request,
+                  const config::Config& config,
+                  const EngineFacts& facts,
+                  const Geometry& geometry,
+                  const GpuDemand& gpus)
       : m_request(request), m_config(config), m_facts(facts), m_geometry(geometry), m_gpus(gpus) {}
 
   Result<Resources> run() {
@@ -80,7 +78,8 @@ private:
   Result<Pairs> features(std::string_view option,
                          const std::string& expression,
                          std::vector<std::string>& untranslated) const;
-  Result<std::optional<Pairs>> alternatives(const std::vector<std::string_view>& names) const;
+  [[nodiscard]] Result<std::optional<Pairs>>
+  alternatives(const std::vector<std::string_view>& names) const;
   Result<void> wish(const std::string& expression);
 
   Result<void> licenses() {
@@ -261,7 +260,7 @@ private:
 
 // a|b: one request of a string complex can name both values; other complexes cannot.
 Result<std::optional<Pairs>>
-Planner::alternatives(const std::vector<std::string_view>& names) const {
+ResourcePlanner::alternatives(const std::vector<std::string_view>& names) const {
   std::string complex;
   std::vector<std::string> values;
   for (const auto name : names) {
@@ -278,9 +277,9 @@ Planner::alternatives(const std::vector<std::string_view>& names) const {
 
 // Names joined by '&' or ',' must all hold. Of `a|b`, also as `[a|b]`, one must; counts (`a*2`)
 // have no translation.
-Result<Pairs> Planner::features(std::string_view option,
-                                const std::string& expression,
-                                std::vector<std::string>& untranslated) const {
+Result<Pairs> ResourcePlanner::features(std::string_view option,
+                                        const std::string& expression,
+                                        std::vector<std::string>& untranslated) const {
   Pairs asked;
   std::string names = expression;
   std::ranges::replace(names, '&', ',');
@@ -321,7 +320,7 @@ Result<Pairs> Planner::features(std::string_view option,
 }
 
 // --prefer. The engine takes no wish for what it counts.
-Result<void> Planner::wish(const std::string& expression) {
+Result<void> ResourcePlanner::wish(const std::string& expression) {
   TRY_ASSIGN(const auto wishes, features("prefer", expression, m_out.warnings));
   const auto is_counted = [&](std::string_view complex) {
     return m_facts.complexes && std::ranges::any_of(*m_facts.complexes, [&](const auto& one) {
@@ -345,7 +344,7 @@ Result<Resources> plan_resources(const Request& request,
                                  const EngineFacts& facts,
                                  const Geometry& geometry,
                                  const GpuDemand& gpus) {
-  return Planner(request, config, facts, geometry, gpus).run();
+  return ResourcePlanner(request, config, facts, geometry, gpus).run();
 }
 
 bool takes_whole_nodes(const Request& request,

@@ -24,14 +24,14 @@ bool is_plain_name(std::string_view name) {
   return name.find_first_of(k_special) == std::string_view::npos;
 }
 
-class Planner {
+class SchedulePlanner {
 public:
-  Planner(const Request& request,
-          const config::Config& config,
-          const config::Partition& partition,
-          const EngineFacts& facts,
-          const std::string& name,
-          std::time_t now)
+  SchedulePlanner(const Request& request,
+                  const config::Config& config,
+                  const config::Partition& partition,
+                  const EngineFacts& facts,
+                  const std::string& name,
+                  std::time_t now)
       : m_request(request), m_config(config), m_partition(partition), m_facts(facts), m_name(name),
         m_now(now) {}
 
@@ -210,7 +210,7 @@ Result<Schedule> plan_schedule(const Request& request,
                                const EngineFacts& facts,
                                const std::string& name,
                                std::time_t now) {
-  return Planner(request, config, partition, facts, name, now).run();
+  return SchedulePlanner(request, config, partition, facts, name, now).run();
 }
 
 } // namespace shim::submit

@@ -166,7 +166,7 @@ private:
       qsub.context.emplace_back("SLURM_NAME", m_effective.name);
       if (m_request.name)
         warn(fmt::format(
-            "--job-name: Grid Engine's tools show \"{}\" as \"{}\"", m_effective.name, qsub.name));
+            R"(--job-name: Grid Engine's tools show "{}" as "{}")", m_effective.name, qsub.name));
     }
     m_effective.output =
         m_request.output.value_or(m_request.array ? "slurm-%A_%a.out" : "slurm-%j.out");
@@ -236,8 +236,7 @@ private:
     }
     qsub.account = ge::sanitize_account(asked);
     if (qsub.account != asked)
-      warn(
-          fmt::format("--account: Grid Engine's tools show \"{}\" as \"{}\"", asked, qsub.account));
+      warn(fmt::format(R"(--account: Grid Engine's tools show "{}" as "{}")", asked, qsub.account));
   }
 
   void quality_of_service() {

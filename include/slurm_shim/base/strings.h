@@ -18,6 +18,10 @@ namespace shim {
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string to_upper(std::string_view text);
 [[nodiscard]] bool equals_ignore_case(std::string_view a, std::string_view b);
+// 0-9, whatever the locale.
+[[nodiscard]] constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 [[nodiscard]] bool is_digits(std::string_view text); // non-empty, 0-9 only
 
 template <class Range> [[nodiscard]] std::string join(const Range& items, std::string_view glue) {

@@ -30,10 +30,12 @@ struct Context {
   // Text as it is, without prefix.
   void say(std::string_view text) const { err.write(text); }
   // Prints the error and gives its exit code, for `return ctx.fail(e);`.
-  int fail(const Error& e) const {
+  [[nodiscard]] int fail(const Error& e) const {
     error(e.message);
     return e.exit_code;
   }
+  // The same for a text: its exit code is 1.
+  [[nodiscard]] int refuse(std::string_view why) const;
 };
 
 // Loads the configuration by the look-up rules of config::locate and prints its warnings.

@@ -39,6 +39,8 @@ struct HostValue {
   std::vector<std::pair<std::string, std::string>> overrides; // host or @group -> value
 };
 [[nodiscard]] HostValue parse_host_value(std::string_view text);
+// Grid Engine's word for "nothing there", or nothing.
+[[nodiscard]] bool is_none(std::string_view value);
 // "a b,c" -> a, b, c; NONE -> nothing.
 [[nodiscard]] std::vector<std::string> parse_name_list(std::string_view text);
 

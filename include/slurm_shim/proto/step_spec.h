@@ -76,7 +76,7 @@ public:
   }
   // The same in two parts, for a channel that shares the first among all hosts.
   [[nodiscard]] const std::shared_ptr<const std::string>& head() const { return m_head; }
-  [[nodiscard]] std::string tail(const std::vector<RankSpec>& ranks) const;
+  [[nodiscard]] static std::string tail(const std::vector<RankSpec>& ranks);
 
 private:
   std::shared_ptr<const std::string> m_head; // up to and including `"ranks":`

@@ -12,6 +12,11 @@
 
 namespace shim::slurm {
 
+// A text as Slurm prints it: "(null)" where it is not set.
+[[nodiscard]] inline std::string or_null(std::string text) {
+  return text.empty() ? "(null)" : std::move(text);
+}
+
 // --open-mode: append, truncate or a first part of them. 255: "Invalid --open-mode specification".
 enum class OpenMode { append, truncate };
 [[nodiscard]] Result<OpenMode> parse_open_mode(std::string_view text);

@@ -11,6 +11,11 @@
 
 namespace shim::submit {
 
+// Of positive numbers: how many groups of `b` hold `a`.
+[[nodiscard]] constexpr int ceil_div(int a, int b) {
+  return (a + b - 1) / b;
+}
+
 struct Shape { // 0 = not given
   int nodes = 0;
   int max_nodes = 0; // above nodes: a range was given

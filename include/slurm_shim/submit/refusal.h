@@ -11,6 +11,9 @@
 
 namespace shim::submit {
 
+// What Slurm says last of any list of --gres it cannot grant.
+inline constexpr std::string_view k_bad_gres = "Invalid generic resource (gres) specification";
+
 // "sbatch: error: <line>" for every line of `text`.
 [[nodiscard]] tl::unexpected<Error> refuse(std::string_view text,
                                            int exit_code = slurm::k_exit_failure);

@@ -18,8 +18,6 @@ namespace {
 using Op = Action::Op;
 using Kind = Action::Kind;
 
-constexpr std::size_t k_max_binary = std::size_t{1} << 30;
-
 Result<void> write_file(const Action& action, const InstallFacts& facts) {
   TRY(posix::make_directories(posix::dir_name(action.target), 0755));
   if (!action.copies_self)

@@ -13,7 +13,7 @@ std::string partition_name(const std::string& queue) {
 }
 
 // Every scalar quoted: names such as "on" or "1" stay words.
-std::string quoted(std::string_view text) {
+std::string yaml_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -49,9 +49,9 @@ std::string memory_complex(const InstallFacts& facts) {
 
 std::string layout_map(const InstallOptions& options) {
   std::string fixed;
-  std::string out = "{round_robin: " + quoted(options.pe);
+  std::string out = "{round_robin: " + yaml_quoted(options.pe);
   for (const auto& member : options.family) {
-    const auto name = quoted(family_name(options, member));
+    const auto name = yaml_quoted(family_name(options, member));
     if (member == "smp")
       out += ", pe_slots: " + name;
     else if (member == "fill")
@@ -69,12 +69,12 @@ std::string generate_config(const InstallFacts& facts, const InstallOptions& opt
   std::string out =
       "# Configuration of slurm-shim, made by `slurm-shim install` for this cluster.\n"
       "# Every command on every host reads it.\n";
-  out += "pe_name: " + quoted(options.pe) + "\n";
-  out += "default_partition: " + quoted(partition_name(facts.queues.front().name)) + "\n";
+  out += "pe_name: " + yaml_quoted(options.pe) + "\n";
+  out += "default_partition: " + yaml_quoted(partition_name(facts.queues.front().name)) + "\n";
   out += "partitions:\n";
   for (const auto& queue : facts.queues) {
-    out += "  " + quoted(partition_name(queue.name)) + ":\n";
-    out += "    queue: " + quoted(queue.name) + "\n";
+    out += "  " + yaml_quoted(partition_name(queue.name)) + ":\n";
+    out += "    queue: " + yaml_quoted(queue.name) + "\n";
     out += "    slots: per-task\n";
     // Per-host overrides mean that there is no one number.
     const auto slots = parse_int<int>(queue.slots);
@@ -83,8 +83,8 @@ std::string generate_config(const InstallFacts& facts, const InstallOptions& opt
     if (!options.family.empty()) out += "    pe_by_layout: " + layout_map(options) + "\n";
   }
   if (const auto gres = gres_complex(facts); !gres.empty())
-    out += "gpu:\n  gres_complex: " + quoted(gres) + "\n";
-  out += "memory_complex: " + quoted(memory_complex(facts)) + "\n";
+    out += "gpu:\n  gres_complex: " + yaml_quoted(gres) + "\n";
+  out += "memory_complex: " + yaml_quoted(memory_complex(facts)) + "\n";
   return out;
 }
 

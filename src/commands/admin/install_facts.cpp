@@ -17,8 +17,6 @@ namespace shim::commands::admin {
 
 namespace {
 
-constexpr std::size_t k_max_binary = std::size_t{1} << 30;
-
 std::string_view short_name(std::string_view host) {
   return host.substr(0, host.find('.'));
 }

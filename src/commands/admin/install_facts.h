@@ -15,6 +15,9 @@
 
 namespace shim::commands::admin {
 
+// Bytes; no binary of ours comes near it.
+inline constexpr std::size_t k_max_binary = std::size_t{1} << 30;
+
 struct QueueFacts {
   std::string name;
   ge::HostValue pe_list;

@@ -70,10 +70,6 @@ std::string starter_path(const InstallOptions& options) {
   return options.prefix + "/libexec/starter_method.sh";
 }
 
-bool is_none(std::string_view value) {
-  return value.empty() || equals_ignore_case(value, "NONE");
-}
-
 Action
 plan_file(const InstallFacts& facts, const InstallOptions& options, const WantedFile& wanted) {
   Action action;
@@ -156,7 +152,7 @@ void plan_present_pe(const InstallFacts& facts,
   const auto hook = hook_path(options);
   const auto args = pe.get_or("start_proc_args", "NONE");
   const auto before = plan.actions.size();
-  if (!is_none(args) && args != hook) {
+  if (!ge::is_none(args) && args != hook) {
     auto action = pe_action(Op::blocked, wanted.name, "start_proc_args");
     action.old_value = args;
     action.reason = "refusing to replace the site's start_proc_args; choose another name with --pe";
@@ -180,12 +176,12 @@ void plan_present_pe(const InstallFacts& facts,
     action.new_value = value;
     action.qconf_args = {"-mattr", "pe", attribute, value, wanted.name};
     // NONE as a value of start_proc_args is refused by some versions; -mp always works.
-    action.undo = is_none(old_value)
+    action.undo = ge::is_none(old_value)
                       ? std::vector<std::string>{"-mp", wanted.name}
                       : std::vector<std::string>{"-mattr", "pe", attribute, old_value, wanted.name};
     plan.actions.push_back(std::move(action));
   };
-  if (is_none(args)) set("start_proc_args", args, hook);
+  if (ge::is_none(args)) set("start_proc_args", args, hook);
   const auto slaves = pe.get_or("control_slaves", "FALSE");
   if (!equals_ignore_case(slaves, "TRUE")) {
     if (const auto busy = facts.busy_pes.find(wanted.name); busy != facts.busy_pes.end()) {
@@ -267,7 +263,7 @@ void plan_starter(const QueueFacts& queue, const InstallOptions& options, Plan& 
     parts.emplace_back(queue.name + "@" + host, value);
   bool blocked = false;
   for (const auto& [object, value] : parts) {
-    if (is_none(value) || value == ours) continue;
+    if (ge::is_none(value) || value == ours) continue;
     auto action = starter_action(Op::blocked, object, value);
     action.reason = "refusing to replace a site starter. Options: --queue without " + queue.name +
                     ", or call " + ours + " from your starter as its last step";
@@ -280,7 +276,7 @@ void plan_starter(const QueueFacts& queue, const InstallOptions& options, Plan& 
       plan.actions.push_back(starter_action(Op::keep, object, value));
       continue;
     }
-    auto action = starter_action(Op::modify, object, is_none(value) ? "NONE" : value);
+    auto action = starter_action(Op::modify, object, ge::is_none(value) ? "NONE" : value);
     action.new_value = ours;
     action.qconf_args = {"-mattr", "queue", "starter_method", ours, object};
     action.undo = {"-mattr", "queue", "starter_method", "NONE", object};
@@ -303,8 +299,8 @@ void add_notes(const InstallFacts& facts, const InstallOptions& options, Plan& p
     plan.notes.push_back(facts.found_config +
                          ": give its partitions a pe_by_layout, this engine has no qsub -par");
   if (!facts.has_par && options.family.empty())
-    plan.notes.push_back("this engine has no qsub -par and no PE family is wanted: layouts of "
-                         "several hosts cannot be pinned");
+    plan.notes.emplace_back("this engine has no qsub -par and no PE family is wanted: layouts of "
+                            "several hosts cannot be pinned");
 }
 
 } // namespace

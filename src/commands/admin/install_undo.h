@@ -33,7 +33,7 @@ private:
     std::vector<std::string> made_folders;
   };
   [[nodiscard]] Result<void> undo(const Entry& entry);
-  [[nodiscard]] Result<void> restore_file(const Entry& entry);
+  [[nodiscard]] static Result<void> restore_file(const Entry& entry);
   [[nodiscard]] Result<void> remove_pe(const Action& action);
   [[nodiscard]] Result<void> unwire_queue(const Action& action);
 

@@ -17,10 +17,6 @@ using Op = Action::Op;
 using Kind = Action::Kind;
 using Parts = std::vector<std::pair<std::string, std::string>>;
 
-bool is_none(std::string_view value) {
-  return value.empty() || equals_ignore_case(value, "NONE");
-}
-
 // A queue's default value and those of its hosts, with the names qconf knows them by.
 Parts parts_of(const std::string& queue, const ge::HostValue& value) {
   Parts parts{{queue, value.fallback}};
@@ -44,7 +40,7 @@ void plan_starters(const QueueFacts& queue,
                    Plan& plan) {
   for (const auto& [object, value] : parts_of(queue.name, queue.starter)) {
     if (value != ours) {
-      if (is_none(value)) continue;
+      if (ge::is_none(value)) continue;
       auto action = queue_action(Op::keep, object, "starter_method");
       action.old_value = value;
       action.reason = "not ours";
@@ -56,7 +52,7 @@ void plan_starters(const QueueFacts& queue,
     action.new_value = "NONE";
     if (const auto known = manifest.queues.find(object); known != manifest.queues.end())
       if (const auto before = known->second.before.find("starter_method");
-          before != known->second.before.end() && !is_none(before->second))
+          before != known->second.before.end() && !ge::is_none(before->second))
         action.new_value = before->second;
     action.qconf_args = {"-mattr", "queue", "starter_method", action.new_value, object};
     plan.actions.push_back(std::move(action));

@@ -91,8 +91,7 @@ int run_ports(context::Context& ctx, const std::vector<std::string>& words) {
   auto addresses = addresses_of(ctx, names);
   if (addresses.empty()) {
     if (!options->sources.empty()) {
-      ctx.error("ports: --source: no entry of it has an address");
-      return slurm::k_exit_failure;
+      return ctx.refuse("ports: --source: no entry of it has an address");
     }
     facts.placeholder = true;
     addresses = {"10.0.0.0/8"};

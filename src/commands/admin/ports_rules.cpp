@@ -46,7 +46,7 @@ std::vector<std::string> firewalld(const PortsFacts& facts) {
     rule("ipv4", source);
   for (const auto& source : facts.sources.ipv6)
     rule("ipv6", source);
-  out.push_back("firewall-cmd --reload");
+  out.emplace_back("firewall-cmd --reload");
   return out;
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::milliseconds k_budget{60000};
 
 // The text to print instead of working, or nothing.
-Result<std::optional<std::string>> parse(const std::vector<std::string>& words) {
+Result<std::optional<std::string>> parse_records(const std::vector<std::string>& words) {
   cli::AdminParser parser("Job records and submit files of one's own jobs.", "slurm-shim records");
   (void)parser.subcommand("prune",
                           "remove the files of jobs that are gone: submit files after a day, "
@@ -35,7 +35,7 @@ Result<int> prune(context::Context& ctx, const records::StatePaths& state) {
 } // namespace
 
 int run_records(context::Context& ctx, const std::vector<std::string>& words) {
-  const auto text = parse(words);
+  const auto text = parse_records(words);
   if (!text) return ctx.fail(Error(text.error()).context("records"));
   if (*text) {
     ctx.out.write(**text);

@@ -86,7 +86,7 @@ Result<Finding> check_config(Survey& s) {
     if (partition.queue.empty())
       verdict.warn("partition " + partition.name + " names no queue: its jobs go to any",
                    "give it a queue: line " +
-                       std::to_string(s.config_lines.count("partitions")
+                       std::to_string(s.config_lines.contains("partitions")
                                           ? s.config_lines.at("partitions")
                                           : 1) +
                        " ff.");

@@ -37,11 +37,10 @@ bool overlap(const config::PortRange& a, const config::PortRange& b) {
 
 // "61000-61439,62000": is the whole range kept from being handed out?
 bool is_reserved(std::string_view list, const config::PortRange& range) {
-  for (const auto part : split(trim(list), ',')) {
+  return std::ranges::any_of(split(trim(list), ','), [&](std::string_view part) {
     const auto one = config::parse_port_range(part);
-    if (!part.empty() && one && one->first <= range.first && range.last <= one->last) return true;
-  }
-  return false;
+    return !part.empty() && one && one->first <= range.first && range.last <= one->last;
+  });
 }
 
 std::string range_text(const config::PortRange& range) {

@@ -13,10 +13,6 @@ namespace shim::commands::doctor {
 
 namespace {
 
-const std::string k_install =
-    "run `slurm-shim install`, look at its plan, then `slurm-shim install "
-    "--apply`";
-
 // Users other than owner and group could put another program in its place.
 bool is_open_to_all(const std::string& path) {
   struct stat info {};
@@ -36,7 +32,7 @@ Result<Finding> check_control_slaves(Survey& s) {
   for (const auto& name : names) {
     TRY_ASSIGN(const auto pe, s.pe(name));
     if (!pe)
-      verdict.fail("there is no PE " + name, k_install);
+      verdict.fail("there is no PE " + name, k_install_advice);
     else if (!is_true(*pe, "control_slaves"))
       verdict.fail("PE " + name + ": control_slaves is " + pe->get_or("control_slaves", "missing") +
                        ": steps on several hosts cannot start",
@@ -55,9 +51,9 @@ Result<Finding> check_hook(Survey& s) {
     const auto words = split_words(value);
     auto path = words.empty() ? std::string() : std::string(words.front());
     if (const auto at = path.find('@'); at != std::string::npos) path.erase(0, at + 1);
-    if (equals_ignore_case(value, "NONE") || value.empty()) {
+    if (ge::is_none(value)) {
       verdict.fail("PE " + name + " has no start_proc_args: its jobs get no SLURM_* variables",
-                   k_install);
+                   k_install_advice);
     } else if (posix::base_name(path) != "slurm-shim-env") {
       verdict.fail("PE " + name + ": start_proc_args is the site's own: " + masked(value),
                    "use another PE for the shim: slurm-shim install --pe NAME, and pe_name in the "
@@ -97,7 +93,7 @@ Result<Finding> check_forks(Survey& s) {
       verdict.fail("PE " + name + " has no slots: its jobs wait for ever",
                    "qconf -mattr pe slots 999999 " + name);
     for (const auto* key : {"user_lists", "xuser_lists"})
-      if (const auto lists = pe->get_or(key, "NONE"); !equals_ignore_case(lists, "NONE"))
+      if (const auto lists = pe->get_or(key, "NONE"); !ge::is_none(lists))
         verdict.warn(
             "PE " + name + ": " + key + " " + masked(lists) +
                 (std::string_view(key) == "xuser_lists" ? ": jobs of these users wait for ever"
@@ -143,7 +139,7 @@ Result<Finding> check_pe_lists(Survey& s) {
   }
   if (s.config().partitions.empty()) {
     TRY_ASSIGN(queues, s.used_queues());
-    if (queues.empty()) verdict.fail("no queue offers PE " + s.config().pe_name, k_install);
+    if (queues.empty()) verdict.fail("no queue offers PE " + s.config().pe_name, k_install_advice);
   }
   if (queues.empty() && verdict.is_fine())
     return Finding{Status::skip, "no partition names a queue", {}};

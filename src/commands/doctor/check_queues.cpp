@@ -17,8 +17,7 @@ namespace shim::commands::doctor {
 namespace {
 
 bool is_finite(std::string_view limit) {
-  return !limit.empty() && !equals_ignore_case(limit, "INFINITY") &&
-         !equals_ignore_case(limit, "NONE");
+  return !ge::is_none(limit) && !equals_ignore_case(limit, "INFINITY");
 }
 
 // Default and per-host values, each once.

@@ -16,10 +16,6 @@ namespace shim::commands::doctor {
 
 namespace {
 
-const std::string k_install =
-    "run `slurm-shim install`, look at its plan, then `slurm-shim install "
-    "--apply`";
-
 // Where `install` puts the starter, below its prefix.
 constexpr std::string_view k_place = "/libexec/starter_method.sh";
 
@@ -104,7 +100,7 @@ public:
   Folder& operator=(const Folder&) = delete;
   ~Folder() {
     for (const auto* file : {"/slurm_shim/environment", "/slurm_shim", ""})
-      ::remove((m_path + file).c_str());
+      (void)::remove((m_path + file).c_str());
   }
   Result<void> make() {
     TRY(posix::make_directories(m_path + "/slurm_shim", 0700));
@@ -162,9 +158,9 @@ Result<Finding> check_starters(Survey& s) {
            ", then: qmod -cq '" + place + "'";
   };
   for (const auto& [place, path] : starters) {
-    if (path.empty() || equals_ignore_case(path, "NONE")) {
+    if (ge::is_none(path)) {
       wrong("queue " + place + " has no starter_method: scripts start without SLURM_* variables",
-            k_install);
+            k_install_advice);
       continue;
     }
     if (!posix::is_executable_file(path)) {
@@ -202,7 +198,7 @@ Result<Finding> check_starter_contract(Survey& s) {
   if (paths.empty()) return Finding{Status::skip, "no starter of ours is wired (C09)", {}};
   Folder folder(s.ctx.env);
   TRY(folder.make());
-  const std::string print = "echo \"[${SLURM_SHIM_DOCTOR-}]\" \"$@\"";
+  const std::string print = R"(echo "[${SLURM_SHIM_DOCTOR-}]" "$@")";
   const std::vector<Trial> trials{
       {"a stepper's start",
        {"/bin/echo", "stepper", "--envelope", "e30="},

@@ -11,6 +11,9 @@
 
 namespace shim::commands::doctor {
 
+inline constexpr char k_install_advice[] =
+    "run `slurm-shim install`, look at its plan, then `slurm-shim install --apply`";
+
 struct Check {
   std::string_view id, name;
   enum class Needs { nothing, engine, hosts, probe } needs = Needs::nothing;

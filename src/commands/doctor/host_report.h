@@ -16,8 +16,8 @@ namespace shim::commands::doctor {
 // the list of hosts cannot be had.
 [[nodiscard]] Result<void> ask_hosts(Survey& s);
 
-// Error text in the report when the line is none.
-[[nodiscard]] HostReport parse_host_report(std::string_view line, std::int64_t now_ms);
+// Error text in the report when the text holds none.
+[[nodiscard]] HostReport parse_host_report(std::string_view text, std::int64_t now_ms);
 
 // SHA-256 of a file by sha256sum; "" when there is none.
 [[nodiscard]] std::string checksum(posix::Runner& runner, const std::string& path);

@@ -93,7 +93,7 @@ Finding ranks(const Probe& probe) {
                                        std::pair{"SLURM_JOB_ID", probe.job}})
       if (const auto found = value(variables, name); found != wanted)
         verdict.fail(
-            fmt::format("rank {}: {} is \"{}\", should be \"{}\"", rank, name, found, wanted),
+            fmt::format(R"(rank {}: {} is "{}", should be "{}")", rank, name, found, wanted),
             advice);
   }
   if (!seen.empty() && hosts.size() != static_cast<std::size_t>(probe.nodes))

@@ -16,7 +16,7 @@ namespace shim::commands::doctor {
 
 namespace {
 
-constexpr std::chrono::milliseconds k_call_limit{30000};
+constexpr std::chrono::milliseconds k_probe_call_limit{30000};
 constexpr std::chrono::milliseconds k_accounting_limit{60000};
 constexpr std::chrono::milliseconds k_pause{500};
 
@@ -27,7 +27,7 @@ public:
   ProbeRun& operator=(const ProbeRun&) = delete;
   ~ProbeRun() {
     for (const auto* name : {"/probe.sh", "/probe.out", ""})
-      if (!m_folder.empty()) ::remove((m_folder + name).c_str());
+      if (!m_folder.empty()) (void)::remove((m_folder + name).c_str());
   }
 
   Probe run() {
@@ -62,7 +62,7 @@ private:
     return posix::write_file_atomic(m_folder + "/probe.sh", probe_script(m_bin), 0700);
   }
 
-  std::string partition() const {
+  [[nodiscard]] std::string partition() const {
     return m_s.options.partition.empty() ? m_s.config().default_partition_name()
                                          : m_s.options.partition;
   }
@@ -71,7 +71,7 @@ private:
   int node_count() {
     const auto* found = m_s.config().find_partition(partition());
     const auto queue = found == nullptr ? partition() : found->queue;
-    m_s.recorder.begin(k_call_limit);
+    m_s.recorder.begin(k_probe_call_limit);
     const auto answer = m_s.tools.run({"qstat", {"-f"}});
     if (!answer || queue.empty()) return m_s.options.nodes;
     std::set<std::string_view> hosts;
@@ -91,7 +91,7 @@ private:
   }
 
   Result<posix::Output> call(std::vector<std::string> words) {
-    m_s.recorder.begin(k_call_limit);
+    m_s.recorder.begin(k_probe_call_limit);
     posix::RunRequest request;
     words.front() = m_bin + "/" + words.front();
     request.argv = std::move(words);
@@ -102,7 +102,7 @@ private:
              name.starts_with("SBATCH_") || name.starts_with("SQUEUE_") ||
              name.starts_with("SACCT_");
     });
-    request.timeout = k_call_limit;
+    request.timeout = k_probe_call_limit;
     return m_s.ctx.runner.run(request);
   }
 
@@ -130,7 +130,9 @@ private:
     if (answer->status == 0 && is_digits(id)) probe.job = id;
   }
 
-  std::string output() const { return posix::read_file(m_folder + "/probe.out").value_or(""); }
+  [[nodiscard]] std::string output() const {
+    return posix::read_file(m_folder + "/probe.out").value_or("");
+  }
 
   // Until the job has left the queue.
   void wait(Probe& probe) {
@@ -149,7 +151,7 @@ private:
   }
 
   std::string reasons(const std::string& job) {
-    m_s.recorder.begin(k_call_limit);
+    m_s.recorder.begin(k_probe_call_limit);
     const auto answer = m_s.tools.run({"qstat", {"-j", job}});
     if (!answer) return "";
     const auto at = answer->out.find("scheduling info:");

@@ -3,6 +3,8 @@
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/posix/files.h"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -24,9 +26,7 @@ bool has_acl(const std::string& path) {
 }
 
 std::string mode_text(mode_t mode) {
-  char text[8];
-  ::snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mode & 07777));
-  return text;
+  return fmt::format("{:04o}", mode & 07777);
 }
 
 void push_front(std::deque<std::string>& parts, std::string_view path) {

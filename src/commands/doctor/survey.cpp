@@ -111,14 +111,14 @@ Result<std::vector<std::string>> Survey::used_queues() {
   return names;
 }
 
-Result<std::optional<ge::Attributes>> Survey::pe(const std::string& name) {
+Result<std::optional<ge::Attributes>> Survey::pe(const std::string& name) const {
   return qconf.show("-sp", name);
 }
-Result<std::optional<ge::Attributes>> Survey::queue(const std::string& name) {
+Result<std::optional<ge::Attributes>> Survey::queue(const std::string& name) const {
   return qconf.show("-sq", name);
 }
 
-Result<ge::Attributes> Survey::engine_config(const std::string& host) {
+Result<ge::Attributes> Survey::engine_config(const std::string& host) const {
   TRY_ASSIGN(auto values, qconf.configuration());
   if (host.empty()) return values;
   // A host without a configuration of its own is the usual case.
@@ -141,7 +141,7 @@ std::string Survey::installed_bin() {
     if (const auto at = path.find('@'); at != std::string::npos) path.erase(0, at + 1);
     if (posix::base_name(path) == "slurm-shim-env") return posix::dir_name(path);
   }
-  const auto usual = ctx.env.get_or("SGE_ROOT", "") + "/slurm-shim/bin";
+  auto usual = ctx.env.get_or("SGE_ROOT", "") + "/slurm-shim/bin";
   if (posix::is_executable_file(usual + "/slurm-shim")) return usual;
   return posix::dir_name(posix::self_path().value_or(""));
 }

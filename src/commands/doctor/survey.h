@@ -80,10 +80,10 @@ public:
   [[nodiscard]] std::vector<std::string> pes_of(const config::Partition& partition) const;
 
   // Nothing when there is no such object.
-  [[nodiscard]] Result<std::optional<ge::Attributes>> pe(const std::string& name);
-  [[nodiscard]] Result<std::optional<ge::Attributes>> queue(const std::string& name);
+  [[nodiscard]] Result<std::optional<ge::Attributes>> pe(const std::string& name) const;
+  [[nodiscard]] Result<std::optional<ge::Attributes>> queue(const std::string& name) const;
   // The global configuration, and a host's own over it.
-  [[nodiscard]] Result<ge::Attributes> engine_config(const std::string& host = {});
+  [[nodiscard]] Result<ge::Attributes> engine_config(const std::string& host = {}) const;
   // Folder of the installed binary: the PE hook's, the usual one, the running one's.
   [[nodiscard]] std::string installed_bin();
 

@@ -170,8 +170,7 @@ int run_env(context::Context& ctx, const std::vector<std::string>& words) {
     return slurm::k_exit_ok;
   }
   if (word.starts_with('-')) {
-    ctx.error(fmt::format("unknown option \"{}\"", word));
-    return slurm::k_exit_failure;
+    return ctx.refuse(fmt::format("unknown option \"{}\"", word));
   }
   // `start_proc_args slurm-shim-env $pe_hostfile` is what other hooks are called with.
   ctx.warning(fmt::format("argument \"{}\" is not needed", word));

@@ -60,6 +60,7 @@ Style style_of(const cli::Parsed& parsed) {
 std::string header_of(const std::vector<Chosen>& columns, const Style& style) {
   if (!style.header) return {};
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const auto& column : columns)
     names.emplace_back(column.name);
   if (style.kind != Style::Kind::table) return line_of(columns, style, names);

@@ -140,8 +140,7 @@ int run_sstat(context::Context& ctx, const std::vector<std::string>& words) {
   auto ids = list_of(parsed, "jobs");
   ids.insert(ids.end(), parsed.rest.begin(), parsed.rest.end());
   if (ids.empty()) {
-    ctx.error("You didn't give me any jobs to stat.");
-    return slurm::k_exit_failure;
+    return ctx.refuse("You didn't give me any jobs to stat.");
   }
   if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
   const Session session(ctx);
@@ -181,8 +180,7 @@ int run_sprio(context::Context& ctx, const std::vector<std::string>& words) {
   for (const auto& id : list_of(parsed, "jobs")) {
     auto ref = slurm::parse_job_id(id);
     if (!ref) {
-      ctx.error("Invalid job id: " + id);
-      return slurm::k_exit_failure;
+      return ctx.refuse("Invalid job id: " + id);
     }
     refs.push_back(std::move(*ref));
   }

@@ -18,11 +18,6 @@ constexpr cli::HelpFrame k_sreport_help{.synopsis = "sreport [OPTIONS...]",
 constexpr cli::HelpFrame k_strigger_help{.synopsis = "strigger --get|--set|--clear [OPTIONS...]",
                                          .description = "There are no triggers."};
 
-int refuse(const context::Context& ctx, std::string_view why) {
-  ctx.error(why);
-  return slurm::k_exit_failure;
-}
-
 } // namespace
 
 int run_sattach(context::Context& ctx, const std::vector<std::string>& words) {
@@ -44,16 +39,16 @@ int run_sattach(context::Context& ctx, const std::vector<std::string>& words) {
   const auto jobs =
       queue::load({tools, ctx.config, std::nullopt, ctx.clock.unix_ms() / 1000}, request);
   if (!jobs) return ctx.fail(jobs.error());
-  if (jobs->empty()) return refuse(ctx, "Could not get job step info: Invalid job id specified");
-  return refuse(ctx,
-                "attaching to a running step is not supported by slurm-shim: its output goes to "
-                "the srun that started it");
+  if (jobs->empty()) return ctx.refuse("Could not get job step info: Invalid job id specified");
+  return ctx.refuse(
+      "attaching to a running step is not supported by slurm-shim: its output goes to "
+      "the srun that started it");
 }
 
 int run_sreport(context::Context& ctx, const std::vector<std::string>& words) {
   const auto opening = context::open(ctx, sreport_options(), k_sreport_help, words);
   if (opening.code) return *opening.code;
-  return refuse(ctx, "not supported by slurm-shim: see qacct for sums of usage");
+  return ctx.refuse("not supported by slurm-shim: see qacct for sums of usage");
 }
 
 int run_strigger(context::Context& ctx, const std::vector<std::string>& words) {
@@ -61,7 +56,7 @@ int run_strigger(context::Context& ctx, const std::vector<std::string>& words) {
   if (opening.code) return *opening.code;
   if (opening.parsed.has("get") && !opening.parsed.has("set") && !opening.parsed.has("clear"))
     return slurm::k_exit_ok; // none are set
-  return refuse(ctx, "triggers are not supported by slurm-shim");
+  return ctx.refuse("triggers are not supported by slurm-shim");
 }
 
 } // namespace shim::commands

@@ -63,11 +63,6 @@ std::optional<Parcel> parcel_of(std::string_view word) {
   return Parcel{*size, *mode, *seconds, *nanoseconds, parts[4] == "1", parts[5] == "1"};
 }
 
-int refuse(const context::Context& ctx, const std::string& why) {
-  ctx.error(why);
-  return slurm::k_exit_failure;
-}
-
 std::string reason(int error) {
   return std::generic_category().message(error);
 }
@@ -148,10 +143,10 @@ Result<void> receive(const Parcel& parcel, std::string target, std::string_view 
 int run_receiver(const context::Context& ctx, const cli::Parsed& parsed) {
   const auto parcel = parcel_of(parsed.last("receive")->value.value_or(""));
   if (!parcel || parsed.rest.size() != 2)
-    return refuse(ctx, "--receive: only sbcast itself starts sbcast with it");
+    return ctx.refuse("--receive: only sbcast itself starts sbcast with it");
   const auto done = receive(*parcel, parsed.rest[0], parsed.rest[1]);
   if (done) return slurm::k_exit_ok;
-  return refuse(ctx, posix::host_name() + ": " + done.error().message);
+  return ctx.refuse(posix::host_name() + ": " + done.error().message);
 }
 
 // Variables by which srun would be asked for another step than this one; the job's own stay.
@@ -230,15 +225,15 @@ int send(const context::Context& ctx,
   request.stdin_fd = source.file.get();
   request.parent_death_signal = SIGTERM;
   // Keys of the terminal reach srun as well: how it ends is what is told.
-  ::signal(SIGINT, SIG_IGN);
-  ::signal(SIGQUIT, SIG_IGN);
+  (void)::signal(SIGINT, SIG_IGN);
+  (void)::signal(SIGQUIT, SIG_IGN);
   const auto child = posix::spawn(request);
-  if (!child) return refuse(ctx, child.error().message());
+  if (!child) return ctx.refuse(child.error().message());
   int status = 0;
   while (::waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  return refuse(ctx, fmt::format("srun was ended by signal {}", WTERMSIG(status)));
+  return ctx.refuse(fmt::format("srun was ended by signal {}", WTERMSIG(status)));
 }
 
 } // namespace
@@ -258,12 +253,11 @@ int run_sbcast(context::Context& ctx, const std::vector<std::string>& words) {
   const auto job =
       given != nullptr ? given->value.value_or("") : ctx.env.get_or("SLURM_JOB_ID", "");
   if (job.empty())
-    return refuse(ctx,
-                  "Need a job id to run this command.  Run from within a Slurm job or use the "
-                  "--jobid option.");
+    return ctx.refuse("Need a job id to run this command.  Run from within a Slurm job or use the "
+                      "--jobid option.");
   const auto ref = slurm::parse_job_id(job);
   if (!ref || !ref->step.empty() || !ref->indices.empty())
-    return refuse(ctx, "Invalid job id specified: " + job);
+    return ctx.refuse("Invalid job id specified: " + job);
   auto source = open_source(parsed.rest[0]);
   if (!source) return ctx.fail(source.error());
   source->parcel.force = parsed.has("force") || ctx.env.has("SBCAST_FORCE");

@@ -133,12 +133,11 @@ int run_sacctmgr(context::Context& ctx, const std::vector<std::string>& words) {
   if (verb.empty() ||
       (!std::string_view("show").starts_with(verb) && !std::string_view("list").starts_with(verb) &&
        !std::string_view("ping").starts_with(verb))) {
-    ctx.error(verb.empty()
-                  ? "no command given (the interactive mode is not supported by slurm-shim)"
-                  : "\"" + rest[0] +
-                        "\" is not supported by slurm-shim: accounts, users and "
-                        "associations are not kept by Grid Engine");
-    return slurm::k_exit_failure;
+    return ctx.refuse(verb.empty()
+                          ? "no command given (the interactive mode is not supported by slurm-shim)"
+                          : "\"" + rest[0] +
+                                "\" is not supported by slurm-shim: accounts, users and "
+                                "associations are not kept by Grid Engine");
   }
   if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
   const auto entity = rest.size() > 1 ? to_lower(rest[1]) : std::string();
@@ -186,8 +185,7 @@ int run_sacctmgr(context::Context& ctx, const std::vector<std::string>& words) {
     for (const auto& [name, arguments] : ctx.config.qos)
       rows.push_back({{"Name", name}, {"Priority", "0"}});
   } else {
-    ctx.error("show \"" + entity + "\" is not supported by slurm-shim");
-    return slurm::k_exit_failure;
+    return ctx.refuse("show \"" + entity + "\" is not supported by slurm-shim");
   }
   const auto chosen = probes::choose(columns, fields);
   if (!chosen) {

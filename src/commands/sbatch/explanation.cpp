@@ -32,6 +32,7 @@ std::string quoted(const std::string& word) {
 
 std::string command_line(const std::vector<std::string>& words) {
   std::vector<std::string> shown;
+  shown.reserve(words.size());
   for (const auto& word : words)
     shown.push_back(quoted(word));
   return join(shown, " ");
@@ -153,6 +154,7 @@ std::string rule_text(const submit::Rule& rule) {
 
 std::string tasks_text(const std::vector<int>& tasks) {
   std::vector<std::string> out;
+  out.reserve(tasks.size());
   for (const int n : tasks)
     out.push_back(std::to_string(n));
   return join(out, ",");

@@ -42,6 +42,7 @@ Result<void> refuse_hetjobs(const std::vector<DirectiveWord>& words) {
 Result<void>
 add_words(const std::vector<DirectiveWord>& words, const std::string& script, Values& values) {
   std::vector<std::string> texts;
+  texts.reserve(words.size());
   for (const auto& word : words)
     texts.push_back(word.text);
   TRY_ASSIGN(auto parsed, parse_words(texts));

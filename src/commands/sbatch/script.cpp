@@ -29,12 +29,12 @@ bool is_regular(const std::string& path) {
 // A name without a slash that is not in the working directory is looked for in PATH, among
 // executable files.
 std::string resolve(const std::string& word, const EnvList& env, const std::string& directory) {
-  const auto local = posix::absolute(word, directory);
+  auto local = posix::absolute(word, directory);
   if (posix::exists(local) || word.find('/') != std::string::npos) return local;
   const auto search_path = env.get_or("PATH", "");
   for (const auto folder : split(search_path, ':')) {
     if (folder.empty()) continue;
-    const auto candidate = posix::absolute(std::string(folder) + "/" + word, directory);
+    auto candidate = posix::absolute(std::string(folder) + "/" + word, directory);
     if (is_regular(candidate) && posix::is_executable_file(candidate)) return candidate;
   }
   return local;

@@ -4,6 +4,7 @@
 #include "slurm_shim/posix/identity.h"
 
 #include <csignal>
+#include <ranges>
 
 namespace shim::commands::scontrol {
 
@@ -30,8 +31,9 @@ ended_jobs(context::Context& ctx, const Session& session, const slurm::JobRef& r
   request.live = false;
   TRY_ASSIGN(const auto past, history::load(session.source, request));
   std::vector<queue::Job> jobs;
-  for (auto it = past.entries.rbegin(); it != past.entries.rend(); ++it)
-    if (it->live || session.source.now - it->end <= k_min_job_age) jobs.push_back(ended_job(*it));
+  for (const auto& entry : std::views::reverse(past.entries))
+    if (entry.live || session.source.now - entry.end <= k_min_job_age)
+      jobs.push_back(ended_job(entry));
   for (auto& job : jobs)
     if (const auto owner = posix::lookup_user(ctx.runner, job.user)) {
       job.uid = owner->uid;

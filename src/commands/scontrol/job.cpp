@@ -10,6 +10,7 @@
 #include "slurm_shim/slurm/exit_codes.h"
 #include "slurm_shim/slurm/hostlist.h"
 #include "slurm_shim/slurm/time_limit.h"
+#include "slurm_shim/slurm/words.h"
 
 #include <fmt/core.h>
 
@@ -22,10 +23,6 @@ namespace {
 
 std::string time_or(std::int64_t when, std::string_view none = "Unknown") {
   return when > 0 ? slurm::format_date_time(when) : std::string(none);
-}
-
-std::string or_null(const std::string& text) {
-  return text.empty() ? "(null)" : text;
 }
 
 std::string ids_of(const queue::Job& job, const queue::ArrayWidth& width) {
@@ -67,8 +64,8 @@ std::string memory_line(const queue::Job& job) {
 std::vector<std::string> resources_of(const queue::Job& job) {
   std::vector<std::string> lines{
       fmt::format("ReqNodeList={} ExcNodeList={}",
-                  or_null(job.requested_hosts),
-                  or_null(job.excluded_hosts)),
+                  slurm::or_null(job.requested_hosts),
+                  slurm::or_null(job.excluded_hosts)),
       "NodeList=" + slurm::compress_hostlist(job.hosts),
   };
   if (!job.hosts.empty()) lines.push_back("BatchHost=" + job.hosts.front());
@@ -98,12 +95,12 @@ lines_of(const queue::Job& job, std::int64_t now, const queue::ArrayWidth& width
       fmt::format("Priority={} Nice={} Account={} QOS={}",
                   std::lround(job.priority * 100000),
                   job.asked("nice").empty() ? "0" : job.asked("nice"),
-                  or_null(job.account),
+                  slurm::or_null(job.account),
                   job.asked("qos").empty() ? "normal" : job.asked("qos")),
       fmt::format("JobState={} Reason={} Dependency={}",
                   slurm::long_name(job.state),
                   reason,
-                  or_null(job.dependency)),
+                  slurm::or_null(job.dependency)),
       fmt::format("Requeue={} Restarts={} BatchFlag=1 Reboot=0 ExitCode={}:{}",
                   job.requeue ? 1 : 0,
                   job.restarts,
@@ -120,8 +117,8 @@ lines_of(const queue::Job& job, std::int64_t now, const queue::ArrayWidth& width
   append(resources_of(job));
   append({"Features=(null) DelayBoot=00:00:00",
           "OverSubscribe=OK Contiguous=0 Licenses=(null) Network=(null)",
-          "Command=" + or_null(job.command),
-          "WorkDir=" + or_null(job.work_dir)});
+          "Command=" + slurm::or_null(job.command),
+          "WorkDir=" + slurm::or_null(job.work_dir)});
   if (!job.comment.empty()) lines.push_back("Comment=" + job.comment);
   append({"StdErr=" + queue::file_of(job, job.error),
           "StdIn=" + job.input,
@@ -137,6 +134,7 @@ void print_jobs(context::Context& ctx,
                 std::int64_t now) {
   if (settings.json || settings.yaml) {
     std::vector<const queue::Job*> list;
+    list.reserve(jobs.size());
     for (const auto& job : jobs)
       list.push_back(&job);
     const auto text = queue::jobs_document(list,

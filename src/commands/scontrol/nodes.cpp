@@ -7,6 +7,7 @@
 #include "slurm_shim/slurm/hostlist.h"
 #include "slurm_shim/slurm/memory.h"
 #include "slurm_shim/slurm/time_limit.h"
+#include "slurm_shim/slurm/words.h"
 
 #include <fmt/core.h>
 
@@ -39,10 +40,6 @@ std::string tres(int cpus, std::uint64_t memory_mib, int nodes, int gpus) {
   return text;
 }
 
-std::string or_null(const std::string& text) {
-  return text.empty() ? "(null)" : text;
-}
-
 std::vector<std::string> lines_of(const Node& node) {
   const auto& view = node.view;
   std::vector<std::string> lines{
@@ -55,8 +52,8 @@ std::vector<std::string> lines_of(const Node& node) {
                   view.total,
                   view.total,
                   node.load ? fmt::format("{:.2f}", *node.load) : "N/A"),
-      "AvailableFeatures=" + or_null(node.features),
-      "ActiveFeatures=" + or_null(node.features),
+      "AvailableFeatures=" + slurm::or_null(node.features),
+      "ActiveFeatures=" + slurm::or_null(node.features),
       node.gpus > 0 ? fmt::format("Gres=gpu:{}", node.gpus) : "Gres=(null)",
       fmt::format("NodeAddr={} NodeHostName={} ", node.name, node.name),
       fmt::format("RealMemory={} AllocMem=0 FreeMem={} Sockets={} Boards=1",
@@ -108,7 +105,7 @@ std::vector<std::string> lines_of(const Cluster& all, const Partition& partition
                   limit_or(partition.default_time_min, "NONE")),
       fmt::format("MaxNodes=UNLIMITED MaxTime={} MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED",
                   limit_or(partition.max_time_min, "UNLIMITED")),
-      "Nodes=" + or_null(slurm::compress_hostlist(names)),
+      "Nodes=" + slurm::or_null(slurm::compress_hostlist(names)),
       "PriorityJobFactor=1 PriorityTier=1 RootOnly=NO ReqResv=NO OverSubscribe=NO",
       "OverTimeLimit=NONE PreemptMode=OFF",
       fmt::format("State={} TotalCPUs={} TotalNodes={} SelectTypeParameters=NONE",

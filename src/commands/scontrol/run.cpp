@@ -93,8 +93,7 @@ bool means(std::string_view word, std::string_view name, std::size_t least) {
 }
 
 int unsupported(const context::Context& ctx, std::string_view what) {
-  ctx.error("\"" + std::string(what) + "\" is not supported by slurm-shim");
-  return slurm::k_exit_failure;
+  return ctx.refuse("\"" + std::string(what) + "\" is not supported by slurm-shim");
 }
 
 int too_many(const context::Context& ctx, const Settings& settings) {

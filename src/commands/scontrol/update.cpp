@@ -141,8 +141,7 @@ int change_queues(context::Context& ctx,
   if (text.find("already in the specified state") != std::string::npos)
     return must_change ? refuse(ctx, settings, "slurm_update error: Invalid node state specified")
                        : slurm::k_exit_ok;
-  ctx.error("qmod: " + std::string(trim(split(trim(text), '\n').front())));
-  return slurm::k_exit_failure;
+  return ctx.refuse("qmod: " + std::string(trim(split(trim(text), '\n').front())));
 }
 
 const Key* find_key(Keys keys, std::string_view name) {

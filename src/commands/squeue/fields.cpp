@@ -8,6 +8,7 @@
 #include "slurm_shim/slurm/hostlist.h"
 #include "slurm_shim/slurm/memory.h"
 #include "slurm_shim/slurm/time_limit.h"
+#include "slurm_shim/slurm/words.h"
 
 #include <fmt/core.h>
 
@@ -19,10 +20,6 @@ namespace shim::commands::squeue {
 namespace {
 
 using queue::Job;
-
-std::string or_null(std::string text) {
-  return text.empty() ? "(null)" : std::move(text);
-}
 
 std::string or_na(std::string text) {
   return text.empty() ? "N/A" : std::move(text);
@@ -69,29 +66,29 @@ bool shows_reason(const Job& job) {
 std::string value_of(Value value, const Job& job, const Setting& at) {
   switch (value) {
   case Value::constant: return "";
-  case Value::account: return or_null(job.account);
+  case Value::account: return slurm::or_null(job.account);
   case Value::accrue_time:
   case Value::eligible_time: return time_or_na(eligible(job), at);
-  case Value::alloc_node: return or_null(job.submit_host);
+  case Value::alloc_node: return slurm::or_null(job.submit_host);
   case Value::array_job_id: return std::to_string(job.job);
   case Value::array_task_id: return queue::display_index(job, at.array_width);
   case Value::batch_host: return job.hosts.empty() ? "n/a" : job.hosts.front();
   case Value::cluster: return at.cluster;
-  case Value::command: return or_null(job.command);
-  case Value::comment: return or_null(job.comment);
+  case Value::command: return slurm::or_null(job.command);
+  case Value::comment: return slurm::or_null(job.comment);
   case Value::cpus: return std::to_string(job.cpus);
   case Value::cpus_per_task: return std::to_string(job.cpus_per_task);
-  case Value::dependency: return or_null(job.dependency);
+  case Value::dependency: return slurm::or_null(job.dependency);
   case Value::end_time: return time_or_na(end_of(job), at);
   case Value::excluded_nodes: return job.excluded_hosts;
   case Value::exit_status: return std::to_string(job.exit_code * 256 + job.exit_signal);
-  case Value::features: return or_null(job.asked("feat"));
+  case Value::features: return slurm::or_null(job.asked("feat"));
   case Value::group_id: return number_or_na(job.gid);
-  case Value::group_name: return or_null(job.group);
+  case Value::group_name: return slurm::or_null(job.group);
   case Value::job_array_id: return queue::display_id(job, at.array_width);
   case Value::job_id: return std::to_string(job.id);
   case Value::last_evaluation: return time_or_na(job.start > 0 ? job.start : job.submit, at);
-  case Value::licenses: return or_null(job.asked("lic"));
+  case Value::licenses: return slurm::or_null(job.asked("lic"));
   case Value::memory: return memory_of(job);
   case Value::name: return job.name;
   case Value::nice: return job.asked("nice").empty() ? "0" : job.asked("nice");
@@ -108,7 +105,7 @@ std::string value_of(Value value, const Job& job, const Setting& at) {
     return shows_reason(job) ? "(" + job.reason + ")" : slurm::compress_hostlist(job.hosts);
   case Value::requeue: return job.requeue ? "1" : "0";
   case Value::required_nodes: return job.requested_hosts;
-  case Value::reservation: return or_null(job.asked("resv"));
+  case Value::reservation: return slurm::or_null(job.asked("resv"));
   case Value::restarts: return std::to_string(job.restarts);
   case Value::start_time: return time_or_na(start_of(job, at.now), at);
   case Value::state: return std::string(slurm::long_name(job.state));
@@ -128,7 +125,7 @@ std::string value_of(Value value, const Job& job, const Setting& at) {
   case Value::tres_per_task: return or_na(gpus_asked(job, "gpt"));
   case Value::user_id: return number_or_na(job.uid);
   case Value::user_name: return job.user;
-  case Value::work_dir: return or_null(job.work_dir);
+  case Value::work_dir: return slurm::or_null(job.work_dir);
   }
   return "";
 }

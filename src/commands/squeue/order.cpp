@@ -92,12 +92,14 @@ std::vector<double> ranks_of(char key, const std::vector<Job>& jobs) {
   for (const auto& job : jobs)
     rank.emplace(text_of(key, job), 0);
   std::vector<const std::string*> texts;
+  texts.reserve(rank.size());
   for (const auto& [text, place] : rank)
     texts.push_back(&text);
   std::ranges::sort(texts, [](const auto* a, const auto* b) { return *a < *b; });
   for (std::size_t i = 0; i < texts.size(); ++i)
     rank[*texts[i]] = static_cast<double>(i);
   std::vector<double> places;
+  places.reserve(jobs.size());
   for (const auto& job : jobs)
     places.push_back(rank[text_of(key, job)]);
   return places;

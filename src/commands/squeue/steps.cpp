@@ -16,7 +16,7 @@ namespace {
 
 using queue::Step;
 
-constexpr StepField k_fields[] = {
+constexpr StepField k_step_fields[] = {
     {'A', "NumTasks", "TASKS", StepValue::tasks, ""},
     {'b', "tres-per-node", "TRES_PER_NODE", StepValue::constant, "N/A"},
     {'i', "StepID", "STEPID", StepValue::id, ""},
@@ -83,14 +83,14 @@ std::strong_ordering compare(char key, const Step& a, const Step& b) {
 
 const StepField* find_step_field(char letter) {
   if (letter == 0) return nullptr;
-  const auto* it = std::ranges::find(k_fields, letter, &StepField::letter);
-  return it == std::end(k_fields) ? nullptr : it;
+  const auto* it = std::ranges::find(k_step_fields, letter, &StepField::letter);
+  return it == std::end(k_step_fields) ? nullptr : it;
 }
 
 const StepField* find_step_field(std::string_view name) {
   const auto* it = std::ranges::find_if(
-      k_fields, [&](const StepField& field) { return equals_ignore_case(field.name, name); });
-  return it == std::end(k_fields) ? nullptr : it;
+      k_step_fields, [&](const StepField& field) { return equals_ignore_case(field.name, name); });
+  return it == std::end(k_step_fields) ? nullptr : it;
 }
 
 void append_value(const StepField& field,

@@ -46,7 +46,7 @@ Registration register_step(context::Context& ctx, const StepPlan& plan) {
     step.gpus.push_back(plan.request.placement.overlap ? plan::Devices() : node.gpus);
   step.parent = enclosing_step(ctx.env);
   auto made = records::StepRegistration::create(records::JobFolder(plan.ground.folder), step);
-  if (made) return std::optional(std::move(*made));
+  if (made) return std::move(*made);
   log::debug("step is not registered: {}", made.error().message);
   return std::nullopt;
 }

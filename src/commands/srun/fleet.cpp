@@ -34,7 +34,7 @@ void Fleet::start() {
   fill_ramp();
 }
 
-bool Fleet::occupies_ramp(const Slot& slot) const {
+bool Fleet::occupies_ramp(const Slot& slot) {
   return slot.member.remote && slot.state == State::watched;
 }
 
@@ -106,7 +106,7 @@ void Fleet::read_client(std::size_t index) {
 
 // What a client says is shown once its stepper runs; before, it is only kept: a refusal that is
 // tried again is not worth a line each time.
-void Fleet::drain_client(Slot& slot) {
+void Fleet::drain_client(Slot& slot) const {
   char buffer[4096];
   for (;;) {
     const auto got = ::read(slot.pipe.native_handle(), buffer, sizeof buffer);

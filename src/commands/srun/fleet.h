@@ -57,7 +57,7 @@ public:
 
   void start();
   // HELLO came: the watch is over, the place in the ramp is free.
-  void connected(std::size_t member);
+  void connected(std::size_t index);
   // After SIGCHLD.
   void reap();
   // No further starts and retries (the launch failed, or srun is on its way out).
@@ -87,10 +87,10 @@ private:
   void start_one(std::size_t index);
   void watch(std::size_t index);
   void read_client(std::size_t index);
-  void drain_client(Slot& slot);
+  void drain_client(Slot& slot) const;
   void on_exit(std::size_t index, int status);
   void on_refused(std::size_t index);
-  [[nodiscard]] bool occupies_ramp(const Slot& slot) const;
+  [[nodiscard]] static bool occupies_ramp(const Slot& slot);
 
   boost::asio::io_context& m_loop;
   const proto::Token& m_token;

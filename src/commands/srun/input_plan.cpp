@@ -13,8 +13,6 @@ namespace shim::commands::srun {
 
 namespace {
 
-constexpr std::string_view k_null = "/dev/null";
-
 tl::unexpected<Error> cannot_open(const std::string& reason) {
   return fail(ErrorKind::io, "Could not open stdin file" + reason.substr(reason.rfind(": ")));
 }
@@ -43,7 +41,7 @@ InputPlan plan_input(const InputRequest& request,
   InputPlan plan;
   plan.streams_to.assign(ranks.size(), false);
   plan.files.resize(ranks.size());
-  if (equals_ignore_case(word, "none") || word == k_null) return plan;
+  if (is_nowhere(word)) return plan;
   const auto task = is_digits(word) ? parse_int<std::size_t>(word) : std::nullopt;
   if (task && *task < ranks.size()) {
     plan.streams_to[*task] = true;

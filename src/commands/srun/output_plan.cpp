@@ -9,9 +9,11 @@
 
 namespace shim::commands::srun {
 
-namespace {
+bool is_nowhere(std::string_view word) {
+  return equals_ignore_case(word, "none") || word == "/dev/null";
+}
 
-constexpr std::string_view k_null = "/dev/null";
+namespace {
 
 // Where one stream of one rank goes when it is looked at alone.
 Route route_of(const std::string& word,
@@ -20,7 +22,7 @@ Route route_of(const std::string& word,
                const mux::PatternFields& fields,
                int ntasks) {
   if (word.empty() || word == "all") return {Route::Kind::stream, on_stdout, {}};
-  if (equals_ignore_case(word, "none") || word == k_null) return {Route::Kind::discard, true, {}};
+  if (is_nowhere(word)) return {Route::Kind::discard, true, {}};
   if (const auto task = is_digits(word) ? parse_int<int>(word) : std::nullopt;
       task && *task < ntasks)
     return {*task == fields.rank ? Route::Kind::stream : Route::Kind::discard, on_stdout, {}};

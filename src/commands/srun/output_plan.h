@@ -10,6 +10,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shim::commands::srun {
@@ -21,6 +22,9 @@ struct OutputRequest {
   std::string cwd;   // srun's: where shared files are
   std::string chdir; // the tasks': where files of their own are
 };
+
+// "none" in any case, or /dev/null.
+[[nodiscard]] bool is_nowhere(std::string_view word);
 
 struct RankPlace {
   int rank = 0;

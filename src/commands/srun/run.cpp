@@ -140,7 +140,7 @@ int run_srun(context::Context& ctx, const std::vector<std::string>& words) {
   // One arena: glibc would map 64 MB for the writer thread, and h_vmem counts address space.
   ::mallopt(M_ARENA_MAX, 1);
   // A closed stdout is seen as EPIPE: the ranks are ended before srun is.
-  ::signal(SIGPIPE, SIG_IGN);
+  (void)::signal(SIGPIPE, SIG_IGN);
   const auto parsed = cli::parse(srun_options(), words, {.command = "srun"});
   if (!parsed) {
     ctx.say(parsed.error().message + "\n");

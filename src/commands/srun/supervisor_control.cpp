@@ -101,7 +101,7 @@ void Supervisor::on_signal(int number) {
 void Supervisor::on_stop_key() {
   if (m_phase == Phase::running) send_signal(SIGSTOP);
   if (m_terminal) m_terminal->pause();
-  ::raise(SIGSTOP);
+  (void)::raise(SIGSTOP);
 }
 
 void Supervisor::on_interrupt() {
