@@ -2,6 +2,7 @@
 #include "slurm_shim/cluster/cluster.h"
 
 #include <array>
+#include <utility>
 
 namespace shim::cluster {
 
@@ -18,6 +19,18 @@ constexpr std::array<std::string_view, 24> k_words{
     "drained",    "draining",      "no_respond",   "reserved",   "perfctrs",    "cloud",
     "completing", "powering_down", "powered_down", "power_down", "powering_up", "fail",
     "maint",      "reboot",        "planned",      "unknown",    "blocked",     "inval"};
+
+// What is no beginning of its word.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> k_other_words{
+    {{"resv", "reserved"},
+     {"comp", "completing"},
+     {"alloc", "allocated"},
+     {"mix", "mixed"},
+     {"drng", "draining"},
+     {"futr", "future"},
+     {"npc", "perfctrs"},
+     {"reboot_issued", "reboot"},
+     {"reboot_requested", "reboot"}}};
 
 bool drains(NodeState state) {
   return state == NodeState::drained || state == NodeState::draining;
@@ -50,12 +63,8 @@ int state_rank(const View& view) {
 std::optional<bool> state_matches(std::string_view word, const View& view) {
   const auto lower = to_lower(word);
   std::string_view meant;
-  if (lower == "resv" || lower == "comp" || lower == "alloc" || lower == "mix" || lower == "drng")
-    meant = lower == "resv"    ? "reserved"
-            : lower == "comp"  ? "completing"
-            : lower == "alloc" ? "allocated"
-            : lower == "mix"   ? "mixed"
-                               : "draining";
+  for (const auto& [name, whole] : k_other_words)
+    if (lower == name) meant = whole;
   for (const auto known : k_words)
     if (meant.empty() && known.starts_with(lower)) meant = known;
   if (meant.empty()) return std::nullopt;

@@ -264,6 +264,7 @@ constexpr Column k_columns[] = {
     {0, "comment", "COMMENT", fixed<k_null>},
     {0, "extra", "EXTRA", fixed<k_null>},
     {0, "gresused", "GRES_USED", gres_used, Splits::always},
+    {0, "priority", "PRIO_TIER", fixed<k_one>},
     {0, "port", "PORT", fixed<k_zero>},
     {0, "statecomplete", "STATECOMPLETE", long_state, Splits::always},
 };

@@ -4,7 +4,10 @@
 
 #include "slurm_shim/base/strings.h"
 
+#include <climits>
+
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace shim::commands::sinfo {
@@ -24,11 +27,15 @@ const Column* column_of(std::string_view name) {
 }
 
 // One "%..." without its percent sign: "[.][width]letter[rest]".
-Field parse_field(std::string_view token, Format& format) {
+Field parse_field(std::string_view token, bool layout, Format& format) {
   const auto whole = token;
   Field field;
   if (!token.empty() && token.front() == '.') {
     field.right = true;
+    token.remove_prefix(1);
+  }
+  if (layout && token.starts_with('#')) {
+    field.fits = true;
     token.remove_prefix(1);
   }
   std::size_t digits = 0;
@@ -60,7 +67,7 @@ std::string cell(const Field& field, std::string text, bool header) {
   return (field.right ? blanks + text : text + blanks) + field.suffix;
 }
 
-// `-O All`: every letter, small ones first, as they come.
+// `-O All`, `-o %all`: every letter, small ones first, as they come.
 Format everything() {
   Format format;
   for (const bool small : {true, false})
@@ -86,8 +93,10 @@ bool keeps(const Filter& filter, const cluster::Node& node, const cluster::View&
   if (filter.responding && !view.responding) return false;
   if (filter.dead && view.responding) return false;
   if (filter.reasons && node.reason.empty()) return false;
-  return !filter.by_state || std::ranges::any_of(filter.states, [&](const std::string& word) {
-    return word == "all" || cluster::state_matches(word, view).value_or(false);
+  return !filter.by_state || std::ranges::any_of(filter.states, [&](const std::string& words) {
+    return std::ranges::all_of(split(words, '&'), [&](std::string_view word) {
+      return trim(word) == "all" || cluster::state_matches(trim(word), view).value_or(false);
+    });
   });
 }
 
@@ -117,7 +126,9 @@ bool uses(const Format& format, std::string_view letters) {
   });
 }
 
-Format parse_format(std::string_view text) {
+namespace {
+
+Format parse(std::string_view text, bool layout) {
   Format format;
   const auto percent = text.find('%');
   if (percent != 0) {
@@ -127,8 +138,30 @@ Format parse_format(std::string_view text) {
   }
   if (percent == std::string_view::npos) return format;
   for (const auto token : split(text.substr(percent), '%'))
-    if (!token.empty()) format.fields.push_back(parse_field(token, format));
+    if (!token.empty()) format.fields.push_back(parse_field(token, layout, format));
   return format;
+}
+
+} // namespace
+
+Format parse_format(std::string_view text) {
+  if (equals_ignore_case(text, "%all")) return everything();
+  return parse(text, false);
+}
+
+Format parse_layout(std::string_view text) {
+  return parse(text, true);
+}
+
+void fit(Format& format, const std::vector<Row>& rows) {
+  constexpr std::size_t k_least = 9;
+  for (auto& field : format.fields) {
+    if (!field.fits) continue;
+    auto width = k_least;
+    for (const auto& row : rows)
+      width = std::max(width, field.column->value(row).size());
+    field.width = static_cast<int>(width);
+  }
 }
 
 Format parse_long_format(std::string_view text) {
@@ -193,6 +226,30 @@ make_rows(const cluster::Cluster& cluster, const Format& format, const Filter& f
   return rows;
 }
 
+namespace {
+
+// Values of a column that begin with a number, "16000+" or "1/15/0/16", go by it.
+int compare_values(char letter, const std::string& a, const std::string& b) {
+  constexpr std::string_view k_numbers = "ACFIOXYZcdempwz";
+  if (k_numbers.find(letter) == std::string_view::npos) return a.compare(b);
+  char* end_a = nullptr;
+  char* end_b = nullptr;
+  const double first = std::strtod(a.c_str(), &end_a);
+  const double second = std::strtod(b.c_str(), &end_b);
+  if (end_a == a.c_str() || end_b == b.c_str() || first == second) return a.compare(b);
+  return first < second ? -1 : 1;
+}
+
+// No limit is the longest.
+int compare_limits(const Row& a, const Row& b) {
+  const auto limit = [](const Row& row) {
+    return row.partition == nullptr ? INT_MAX : row.partition->max_time_min.value_or(INT_MAX);
+  };
+  return limit(a) < limit(b) ? -1 : limit(b) < limit(a);
+}
+
+} // namespace
+
 void sort_rows(std::vector<Row>& rows, std::string_view keys) {
   struct Key {
     char letter;
@@ -227,8 +284,10 @@ void sort_rows(std::vector<Row>& rows, std::string_view keys) {
     }
     if (key.letter == 'D')
       return static_cast<int>(a.members.size()) - static_cast<int>(b.members.size());
+    if (key.letter == 'l') return compare_limits(a, b);
     const auto* column = column_of(key.letter == 'P' ? 'R' : key.letter);
-    return column == nullptr ? 0 : column->value(a).compare(column->value(b));
+    if (column == nullptr) return 0;
+    return compare_values(key.letter, column->value(a), column->value(b));
   };
   std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
     for (const auto& key : order) {

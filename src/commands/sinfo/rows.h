@@ -35,6 +35,7 @@ struct Field {
   const Column* column = nullptr; // nullptr: `suffix` alone
   int width = 0;                  // 0 = as wide as the value
   bool right = false;
+  bool fits = false; // as wide as the longest value, see fit()
   std::string suffix;
 };
 struct Format {
@@ -42,6 +43,9 @@ struct Format {
   std::vector<std::string> errors; // "Invalid node format specification: j"
 };
 [[nodiscard]] Format parse_format(std::string_view text);
+// One of sinfo's own layouts, where '#' may stand for a width that fit() finds.
+[[nodiscard]] Format parse_layout(std::string_view text);
+void fit(Format& format, const std::vector<Row>& rows);
 // Error: "Invalid job format specification: bogus".
 [[nodiscard]] Format parse_long_format(std::string_view text);
 [[nodiscard]] bool uses(const Format& format, std::string_view letters);

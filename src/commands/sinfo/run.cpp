@@ -43,26 +43,28 @@ std::vector<std::string> list_of(std::string_view text) {
   return words;
 }
 
-// The layouts of -l, -N, -s and -R.
+// The layouts of -l, -N, -s and -R; '#' for a width is that of the longest value.
 std::string default_format(const cli::Parsed& parsed) {
   const bool long_form = parsed.has("long");
-  if (parsed.has("summarize")) return "%9P %.5a %.10l %.16F %N";
+  if (parsed.has("summarize")) return "%#P %.5a %.10l %.16F %N";
   if (parsed.has("list-reasons")) return long_form ? "%20E %12U %19H %6t %N" : "%20E %9u %19H %N";
   if (parsed.has("Node"))
-    return long_form ? "%9N %.6D %.9P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E"
-                     : "%9N %.6D %.9P %6t";
-  return long_form ? "%9P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %N"
-                   : "%9P %.5a %.10l %.6D %.6t %N";
+    return long_form ? "%#N %.6D %.#P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E"
+                     : "%#N %.6D %.#P %6t";
+  return long_form ? "%#P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %N"
+                   : "%#P %.5a %.10l %.6D %.6t %N";
 }
 
 Result<void> check_states(const std::vector<std::string>& states) {
-  for (const auto& word : states)
-    if (!equals_ignore_case(word, "all") && !cluster::state_matches(word, {}))
-      return fail(ErrorKind::usage,
-                  "Bad state string: \"" + word +
-                      "\"\nvalid states: unknown,down,idle,allocated,?,mixed,future,drain,drained,"
-                      "draining,no_respond,reserved,perfctrs,cloud,completing,powering_down,"
-                      "powered_down,power_down,powering_up,fail,maint,reboot,reboot^,unknown");
+  for (const auto& words : states)
+    for (const auto word : split(words, '&'))
+      if (trim(word) != "all" && !cluster::state_matches(trim(word), {}))
+        return fail(
+            ErrorKind::usage,
+            "Bad state string: \"" + std::string(word) +
+                "\"\nvalid states: unknown,down,idle,allocated,?,mixed,future,drain,drained,"
+                "draining,no_respond,reserved,perfctrs,cloud,completing,powering_down,"
+                "powered_down,power_down,powering_up,fail,maint,reboot,reboot^,unknown");
   return {};
 }
 
@@ -92,14 +94,15 @@ Result<Request> make_request(const cli::Parsed& parsed, const EnvList& env) {
   request.header = !parsed.has("noheader");
   request.json = parsed.has("json");
   request.yaml = parsed.has("yaml");
-  std::string format = default_format(parsed);
   request.date = parsed.has("long") && !parsed.has("format") && !parsed.has("Format");
   const bool plain = !parsed.has("summarize") && !parsed.has("list-reasons") &&
                      !parsed.has("Node") && !parsed.has("long");
-  if (parsed.has("format") || (plain && env.has("SINFO_FORMAT"))) format = value("format");
-  request.format = parsed.has("Format")
-                       ? sinfo::parse_long_format(parsed.last("Format")->value.value_or(""))
-                       : sinfo::parse_format(format);
+  if (const auto* given = parsed.last("Format"))
+    request.format = sinfo::parse_long_format(given->value.value_or(""));
+  else if (parsed.has("format") || (plain && env.has("SINFO_FORMAT")))
+    request.format = sinfo::parse_format(value("format"));
+  else
+    request.format = sinfo::parse_layout(default_format(parsed));
   request.sort = value("sort");
   if (request.sort.empty()) request.sort = filter.each_node ? "N,#P" : "#P,-t";
   if (const auto* given = parsed.last("iterate")) {
@@ -121,29 +124,31 @@ std::string date_line(std::int64_t now) {
 }
 
 int show_once(context::Context& ctx, const Request& request) {
+  auto format = request.format;
   const ge::Tools tools(ctx.runner, ctx.env, ctx.config.qstat_timeout);
-  const bool devices = request.json || request.yaml || sinfo::uses(request.format, "G") ||
-                       std::ranges::any_of(request.format.fields, [](const auto& field) {
+  const bool devices = request.json || request.yaml || sinfo::uses(format, "G") ||
+                       std::ranges::any_of(format.fields, [](const auto& field) {
                          return field.column != nullptr && field.column->name == "gresused";
                        });
   const auto cluster = cluster::load(tools, ctx.config, devices);
   if (!cluster) return ctx.fail(cluster.error());
-  auto rows = sinfo::make_rows(*cluster, request.format, request.filter);
+  auto rows = sinfo::make_rows(*cluster, format, request.filter);
   sinfo::sort_rows(rows, request.sort);
   if (request.json || request.yaml) {
     const auto text = sinfo::to_json(rows, ctx.config.compat_version, ge::cluster_name(ctx.env));
     ctx.out.write(request.json ? text : json_to_yaml(text));
     return slurm::k_exit_ok;
   }
-  for (const auto& line : request.format.errors)
+  for (const auto& line : format.errors)
     if (line.starts_with("Invalid job"))
       ctx.error(line);
     else
       ctx.say(line + "\n");
   if (request.date || request.every_s != 0) ctx.out.write(date_line(ctx.clock.unix_ms() / 1000));
-  if (request.header) ctx.out.write(sinfo::header_line(request.format));
+  sinfo::fit(format, rows);
+  if (request.header) ctx.out.write(sinfo::header_line(format));
   for (const auto& row : rows)
-    ctx.out.write(sinfo::row_line(request.format, row));
+    ctx.out.write(sinfo::row_line(format, row));
   return slurm::k_exit_ok;
 }
 

@@ -73,8 +73,56 @@ TEST(SinfoRows, long_names_have_twenty_columns_unless_told) {
   const auto format = parse_long_format("Partition:8,NodeList:.6,StateLong:5");
   EXPECT_TRUE(format.errors.empty());
   EXPECT_EQ(header_line(format), "PARTITIONODELISTSTATE\n");
+  EXPECT_EQ(header_line(parse_long_format("Priority:4")), "PRIO\n");
+  EXPECT_EQ(header_line(parse_format("%all")), header_line(parse_long_format("all")));
   EXPECT_EQ(parse_long_format("bogus").errors.front(), "Invalid job format specification: bogus");
   EXPECT_EQ(header_line(parse_long_format("StateLong")), "STATE               \n");
+}
+
+TEST(SinfoRows, a_layout_makes_room_for_the_longest_name) {
+  auto cluster = two_kinds();
+  cluster.partitions[0].name = "interactive";
+  for (const auto* text : {"%#P|%D", "%.#P|%D"}) {
+    auto format = parse_layout(text);
+    const auto rows = make_rows(cluster, format, {});
+    fit(format, rows);
+    const std::string blanks(3, ' ');
+    EXPECT_EQ(header_line(format),
+              text[1] == '#' ? "PARTITION" + blanks + "|NODES\n" : blanks + "PARTITION|NODES\n");
+    EXPECT_EQ(row_line(format, rows[0]), "interactive*|3\n");
+  }
+  auto format = parse_layout("%#P");
+  fit(format, {});
+  EXPECT_EQ(header_line(format), "PARTITION\n");
+  EXPECT_FALSE(parse_format("%#P").errors.empty()); // no width of a user's
+}
+
+TEST(SinfoRows, sorts_numbers_as_numbers_and_no_limit_last) {
+  auto cluster = two_kinds();
+  cluster.nodes[0].memory_mib = 9000;
+  cluster.partitions[1].max_time_min = 600;
+  const auto order = [&](const std::string& keys) {
+    const auto format = parse_format("%N %R");
+    Filter each;
+    each.each_node = true;
+    auto rows = make_rows(cluster, format, each);
+    sort_rows(rows, keys);
+    std::string out;
+    for (const auto& row : rows)
+      out += row_line(format, row);
+    return out;
+  };
+  EXPECT_EQ(order("m"), "n1 first\nn2 first\nn3 first\nn3 second\n");
+  EXPECT_EQ(order("l,-m"), "n3 second\nn3 first\nn2 first\nn1 first\n");
+}
+
+TEST(SinfoRows, states_joined_by_an_ampersand_all_have_to_hold) {
+  Filter filter;
+  filter.by_state = true;
+  filter.states = {"mixed&idle", "idle&all"};
+  EXPECT_EQ(shown("%P %t %N", filter), "first* idle n[1-2]\nsecond n/a \n");
+  for (const auto* word : {"futr", "npc", "reboot_issued", "reboot_requested"})
+    EXPECT_EQ(cluster::state_matches(word, {}), std::optional(false)) << word;
 }
 
 TEST(SinfoRows, json_has_states_as_lists) {
