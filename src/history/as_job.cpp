@@ -31,6 +31,7 @@ queue::Job as_job(const Entry& entry) {
   job.ntasks = entry.ntasks.value_or(1);
   job.exit_code = entry.ending.exit.code;
   job.exit_signal = entry.ending.exit.signal;
+  job.derived_code = entry.derived.code;
   // A job that was ended from outside shows what its script made of that; sacct's row says 0:0.
   const bool from_outside = entry.ending.state == slurm::JobState::cancelled ||
                             entry.ending.state == slurm::JobState::timeout;

@@ -36,26 +36,20 @@ Json exit_of(int code, int signal) {
             {"name", signal != 0 ? slurm::signal_name(signal) : ""}}}};
 }
 
-// Slurm has whole numbers of CPUs on each node; the list does not tell how slots lie on the hosts,
-// so that they are dealt out evenly, the first hosts getting what is left over.
+// Slurm has whole numbers of CPUs on each node.
 Json resources_of(const Job& job) {
   if (job.pending() || job.hosts.empty()) return nullptr;
-  const auto count = static_cast<int>(job.hosts.size());
-  const auto per_node = parse_int<std::int64_t>(job.asked("mem")).value_or(0);
   Json nodes = Json::array();
-  for (int i = 0; i < count; ++i) {
-    const int cpus = job.cpus / count + (i < job.cpus % count ? 1 : 0);
-    std::int64_t memory = static_cast<std::int64_t>(job.slot_memory_mib) * cpus;
-    if (job.record) memory = job.asked("memper") == "cpu" ? per_node * cpus : per_node;
-    nodes.push_back({{"index", i},
-                     {"name", job.hosts[static_cast<std::size_t>(i)]},
-                     {"cpus", {{"count", cpus}, {"used", cpus}}},
-                     {"memory", {{"used", 0}, {"allocated", memory}}},
+  for (const auto& share : shares_of(job)) {
+    nodes.push_back({{"index", nodes.size()},
+                     {"name", share.host},
+                     {"cpus", {{"count", share.cpus}, {"used", share.cpus}}},
+                     {"memory", {{"used", 0}, {"allocated", share.memory_mib}}},
                      {"sockets", Json::array()}});
   }
   return {{"select_type", Json::array({"AVAILABLE", "CPU"})},
           {"nodes",
-           {{"count", count},
+           {{"count", job.hosts.size()},
             {"select_type", Json::array({"AVAILABLE"})},
             {"list", slurm::compress_hostlist(job.hosts)},
             {"whole", job.asked("excl") == "1"},

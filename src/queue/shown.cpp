@@ -15,14 +15,6 @@ namespace {
 
 constexpr double k_priority_scale = 100000;
 
-int gpus_in_all(const Job& job) {
-  const auto of = [&](std::string_view key) { return parse_int<int>(job.asked(key)).value_or(0); };
-  if (of("gpus") > 0) return of("gpus");
-  if (of("gpn") > 0) return of("gpn") * job.nodes;
-  if (of("gpt") > 0) return of("gpt") * job.ntasks;
-  return static_cast<int>(std::lround(job.slot_gpus * job.cpus));
-}
-
 // MiB in all; 0 = none asked.
 std::uint64_t memory_in_all(const Job& job) {
   const auto asked = parse_int<std::uint64_t>(job.asked("mem")).value_or(0);
@@ -33,6 +25,30 @@ std::uint64_t memory_in_all(const Job& job) {
 }
 
 } // namespace
+
+int gpus_of(const Job& job) {
+  const auto of = [&](std::string_view key) { return parse_int<int>(job.asked(key)).value_or(0); };
+  if (of("gpus") > 0) return of("gpus");
+  if (of("gpn") > 0) return of("gpn") * job.nodes;
+  if (of("gpt") > 0) return of("gpt") * job.ntasks;
+  return static_cast<int>(std::lround(job.slot_gpus * job.cpus));
+}
+
+std::vector<Share> shares_of(const Job& job) {
+  const auto count = static_cast<int>(job.hosts.size());
+  const auto per_node = parse_int<std::int64_t>(job.asked("mem")).value_or(0);
+  const int gpus = gpus_of(job);
+  std::vector<Share> shares;
+  for (int i = 0; i < count; ++i) {
+    const auto dealt = [&](int all) { return all / count + (i < all % count ? 1 : 0); };
+    Share share{job.hosts[static_cast<std::size_t>(i)], dealt(job.cpus), dealt(gpus)};
+    share.memory_mib = static_cast<std::int64_t>(job.slot_memory_mib) * share.cpus;
+    if (job.record)
+      share.memory_mib = job.asked("memper") == "cpu" ? per_node * share.cpus : per_node;
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
 
 std::string gpus_asked(const Job& job, std::string_view key) {
   const auto count = job.asked(key);
@@ -46,7 +62,7 @@ std::string tres_of(const Job& job) {
   if (const auto memory = memory_in_all(job); memory > 0)
     text += ",mem=" + slurm::format_memory(memory);
   text += fmt::format(",node={},billing={}", job.nodes, job.cpus);
-  if (const int gpus = gpus_in_all(job); gpus > 0) text += fmt::format(",gres/gpu={}", gpus);
+  if (const int gpus = gpus_of(job); gpus > 0) text += fmt::format(",gres/gpu={}", gpus);
   return text;
 }
 
@@ -60,7 +76,7 @@ std::string gres_per_node(const Job& job) {
   if (auto tres = job.asked("tres"); !tres.empty()) return tres;
   if (auto gpus = gpus_asked(job, "gpn"); !gpus.empty()) return gpus;
   if (job.record || job.slot_gpus == 0) return "";
-  return "gres:gpu:" + std::to_string(gpus_in_all(job) / std::max(job.nodes, 1));
+  return "gres:gpu:" + std::to_string(gpus_of(job) / std::max(job.nodes, 1));
 }
 
 std::string file_of(const Job& job, const std::string& pattern) {

@@ -53,6 +53,7 @@ struct Job {
   // Of jobs that have ended (Request::recent): when and how. 0 = has not.
   std::int64_t ended = 0;
   int exit_code = 0, exit_signal = 0;
+  int derived_code = 0; // the highest exit code of its steps
   int restarts = 0;
   std::int64_t expected_start = 0; // of a job that waits with a reservation; 0 = not known
   // A request of memory or devices as the engine has it: MiB and devices of one slot; 0 = none.

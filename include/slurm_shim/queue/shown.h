@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shim::queue {
 
@@ -19,6 +20,21 @@ namespace shim::queue {
 [[nodiscard]] std::string gpus_asked(const Job& job, std::string_view key);
 // "gres:gpu:2" on each node; "" = not asked.
 [[nodiscard]] std::string gres_per_node(const Job& job);
+// Devices of the whole job; 0 = none.
+[[nodiscard]] int gpus_of(const Job& job);
+
+// What of a job lies on one of its hosts. The list does not tell how slots lie on them: they are
+// dealt out evenly, the first hosts getting what is left over.
+struct Share {
+  std::string host;
+  int cpus = 0, gpus = 0;
+  std::int64_t memory_mib = 0;
+  [[nodiscard]] bool is_like(const Share& other) const {
+    return cpus == other.cpus && gpus == other.gpus && memory_mib == other.memory_mib;
+  }
+};
+[[nodiscard]] std::vector<Share> shares_of(const Job& job);
+
 // A time that is due (begin, an estimate) or was; 0 = not known.
 [[nodiscard]] std::int64_t start_of(const Job& job, std::int64_t now);
 [[nodiscard]] std::int64_t seconds_used(const Job& job, std::int64_t now);

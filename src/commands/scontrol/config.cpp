@@ -3,6 +3,7 @@
 
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/ge/cell.h"
+#include "slurm_shim/history/recent.h"
 #include "slurm_shim/slurm/array_spec.h"
 #include "slurm_shim/slurm/date_time.h"
 #include "slurm_shim/slurm/exit_codes.h"
@@ -24,7 +25,6 @@ std::string master_host(const Session& session) {
 
 // What Slurm's clients read of it, as far as it has a counterpart here.
 int show_config(context::Context& ctx) {
-  constexpr int k_min_job_age_s = 300;
   if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
   const Session session(ctx);
   const auto now = static_cast<std::time_t>(session.source.now);
@@ -41,7 +41,7 @@ int show_config(context::Context& ctx) {
       {"KillWait", seconds(ctx.config.kill_wait)},
       {"MaxArraySize", std::to_string(slurm::k_max_array_size)},
       {"MaxMemPerNode", "UNLIMITED"},
-      {"MinJobAge", fmt::format("{} sec", k_min_job_age_s)},
+      {"MinJobAge", fmt::format("{} sec", history::k_min_job_age_s)},
       {"MpiDefault", "none"},
       {"PreemptMode", "OFF"},
       {"PriorityType", "priority/gridengine"},

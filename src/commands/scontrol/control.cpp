@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 namespace shim::commands::scontrol {
@@ -65,6 +66,26 @@ Result<std::optional<Failure>> missing(context::Context& ctx,
 
 } // namespace
 
+namespace {
+
+// The numbers of the caller's jobs of that name; its own word when there are none.
+Result<std::vector<std::string>>
+ids_of_name(context::Context& ctx, const Session& session, const std::string& word) {
+  const auto name = word.substr(word.find('=') + 1);
+  queue::Request request;
+  request.users = {posix::user_name(ctx.runner, ctx.env)};
+  TRY_ASSIGN(const auto jobs, queue::load(session.source, request));
+  std::vector<std::string> ids;
+  for (const auto& job : jobs)
+    if (auto id = std::to_string(job.job);
+        job.name == name && std::ranges::find(ids, id) == ids.end())
+      ids.push_back(std::move(id));
+  if (ids.empty()) ids.push_back(word);
+  return ids;
+}
+
+} // namespace
+
 int for_each_id(context::Context& ctx,
                 const Settings& settings,
                 Words words,
@@ -74,8 +95,13 @@ int for_each_id(context::Context& ctx,
   if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
   const Session session(ctx);
   int code = slurm::k_exit_ok;
-  for (const auto& word : words)
-    for (const auto& id : queue::split_ids(word)) {
+  for (const auto& word : words) {
+    // hold and release take names as well.
+    const bool by_name = second_line && to_lower(word).starts_with("jobname=");
+    const auto ids = by_name ? ids_of_name(ctx, session, word)
+                             : Result<std::vector<std::string>>(queue::split_ids(word));
+    if (!ids) return ctx.fail(ids.error());
+    for (const auto& id : *ids) {
       const auto ref = slurm::parse_job_id(id);
       if (!ref) {
         code = tell_failure(ctx, settings, id, {std::string(k_invalid_id), second_line});
@@ -90,6 +116,7 @@ int for_each_id(context::Context& ctx,
       (*failure)->second_line = second_line;
       code = tell_failure(ctx, settings, id, **failure);
     }
+  }
   return code;
 }
 

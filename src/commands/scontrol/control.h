@@ -28,9 +28,13 @@ int tell_failure(const context::Context& ctx,
 // The lines of a job that a user named. Unknown: an empty list.
 [[nodiscard]] Result<std::vector<queue::Job>> find_jobs(const Session& session,
                                                         const slurm::JobRef& ref);
-// Those of them that have ended lately: Slurm knows a job for a while after its end.
+// Those of them (nothing: of all) that have ended lately and are not among `queued`: Slurm knows a
+// job for a while after its end.
 [[nodiscard]] Result<std::vector<queue::Job>>
-ended_jobs(context::Context& ctx, const Session& session, const slurm::JobRef& ref);
+ended_jobs(context::Context& ctx,
+           const Session& session,
+           const std::optional<slurm::JobRef>& ref,
+           const std::vector<queue::Job>& queued = {});
 // "7,8.3": what qhold, qmod and their like take.
 [[nodiscard]] std::string names_of(const std::vector<queue::Job>& jobs);
 

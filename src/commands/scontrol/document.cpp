@@ -3,7 +3,6 @@
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/base/yaml.h"
 #include "slurm_shim/cluster/cluster.h"
-#include "slurm_shim/slurm/exit_codes.h"
 #include "slurm_shim/slurm/hostlist.h"
 
 #include <nlohmann/json.hpp>
@@ -68,24 +67,32 @@ Json partition_json(const cluster::Cluster& all, const cluster::Partition& parti
             {"default", partition.is_default}}}};
 }
 
-} // namespace
-
-int print_document(context::Context& ctx,
-                   const Settings& settings,
-                   std::string_view what,
-                   const cluster::Cluster& all) {
-  Json list = Json::array();
-  if (what == "nodes")
-    for (const auto& node : all.nodes)
-      list.push_back(node_json(node));
-  else
-    for (const auto& partition : all.partitions)
-      list.push_back(partition_json(all, partition));
+void print_list(context::Context& ctx, const Settings& settings, std::string_view what, Json list) {
   const Json document{
       {std::string(what), std::move(list)}, {"errors", Json::array()}, {"warnings", Json::array()}};
   const auto text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   ctx.out.write(settings.json ? text : json_to_yaml(text));
-  return slurm::k_exit_ok;
+}
+
+} // namespace
+
+void print_document(context::Context& ctx,
+                    const Settings& settings,
+                    const std::vector<const cluster::Node*>& nodes) {
+  Json list = Json::array();
+  for (const auto* node : nodes)
+    list.push_back(node_json(*node));
+  print_list(ctx, settings, "nodes", std::move(list));
+}
+
+void print_document(context::Context& ctx,
+                    const Settings& settings,
+                    const cluster::Cluster& all,
+                    const std::vector<const cluster::Partition*>& partitions) {
+  Json list = Json::array();
+  for (const auto* partition : partitions)
+    list.push_back(partition_json(all, *partition));
+  print_list(ctx, settings, "partitions", std::move(list));
 }
 
 } // namespace shim::commands::scontrol

@@ -1,9 +1,10 @@
 #include "control.h"
 
-#include "slurm_shim/history/history.h"
+#include "slurm_shim/history/recent.h"
 #include "slurm_shim/posix/identity.h"
 
 #include <csignal>
+#include <map>
 #include <ranges>
 
 namespace shim::commands::scontrol {
@@ -22,23 +23,26 @@ queue::Job ended_job(const history::Entry& entry) {
 
 } // namespace
 
-Result<std::vector<queue::Job>>
-ended_jobs(context::Context& ctx, const Session& session, const slurm::JobRef& ref) {
-  constexpr std::int64_t k_min_job_age = 300;
+Result<std::vector<queue::Job>> ended_jobs(context::Context& ctx,
+                                           const Session& session,
+                                           const std::optional<slurm::JobRef>& ref,
+                                           const std::vector<queue::Job>& queued) {
   history::Request request;
-  request.jobs = {ref};
+  if (ref) request.jobs = {*ref};
   request.caller = posix::user_name(ctx.runner, ctx.env);
-  request.live = false;
-  TRY_ASSIGN(const auto past, history::load(session.source, request));
+  TRY_ASSIGN(const auto past, history::ended_lately(session.source, std::move(request), queued));
   std::vector<queue::Job> jobs;
-  for (const auto& entry : std::views::reverse(past.entries))
-    if (entry.live || session.source.now - entry.end <= k_min_job_age)
-      jobs.push_back(ended_job(entry));
-  for (auto& job : jobs)
-    if (const auto owner = posix::lookup_user(ctx.runner, job.user)) {
-      job.uid = owner->uid;
-      job.gid = owner->gid;
-    }
+  for (const auto& entry : std::views::reverse(past))
+    jobs.push_back(ended_job(entry));
+  std::map<std::string, std::optional<posix::PasswdEntry>> owners;
+  for (auto& job : jobs) {
+    const auto [it, fresh] = owners.try_emplace(job.user);
+    if (fresh)
+      if (auto owner = posix::lookup_user(ctx.runner, job.user)) it->second = std::move(*owner);
+    if (!it->second) continue;
+    job.uid = it->second->uid;
+    job.gid = it->second->gid;
+  }
   return jobs;
 }
 

@@ -131,50 +131,74 @@ Result<Cluster> load(context::Context& ctx) {
   return cluster::load(session.tools, ctx.config, true);
 }
 
+// Names that are not there. Beside a document that is read by a program they stand on stderr.
+int tell_unknown(const context::Context& ctx,
+                 const Settings& settings,
+                 const std::vector<std::string>& messages,
+                 bool beside_document) {
+  if (messages.empty()) return slurm::k_exit_ok;
+  for (const auto& message : messages)
+    if (beside_document)
+      tell(ctx, settings, message);
+    else if (!settings.quiet)
+      ctx.out.write(message + "\n");
+  return slurm::k_exit_failure;
+}
+
 } // namespace
 
 int show_nodes(context::Context& ctx, const Settings& settings, Words words) {
   const auto all = load(ctx);
   if (!all) return ctx.fail(all.error());
-  if (settings.json || settings.yaml) return print_document(ctx, settings, "nodes", *all);
+  std::vector<const Node*> nodes;
+  std::vector<std::string> unknown;
   if (words.empty()) {
     for (const auto& node : all->nodes)
-      print(ctx, settings, lines_of(node));
-    return slurm::k_exit_ok;
-  }
-  const auto names = slurm::slurm_expand_hostlist(words[0]);
-  if (!names) {
-    tell(ctx, settings, names.error().message);
-    return slurm::k_exit_failure;
-  }
-  int code = slurm::k_exit_ok;
-  for (const auto& name : *names) {
-    if (const auto* node = all->find_node(name)) {
-      print(ctx, settings, lines_of(*node));
-      continue;
+      nodes.push_back(&node);
+  } else {
+    const auto names = slurm::slurm_expand_hostlist(words[0]);
+    if (!names) {
+      tell(ctx, settings, names.error().message);
+      return slurm::k_exit_failure;
     }
-    if (!settings.quiet) ctx.out.write("Node " + name + " not found\n");
-    code = slurm::k_exit_failure;
+    for (const auto& name : *names) {
+      if (const auto* node = all->find_node(name))
+        nodes.push_back(node);
+      else
+        unknown.push_back("Node " + name + " not found");
+    }
   }
-  return code;
+  const bool document = (settings.json || settings.yaml) && (!nodes.empty() || words.empty());
+  if (document)
+    print_document(ctx, settings, nodes);
+  else
+    for (const auto* node : nodes)
+      print(ctx, settings, lines_of(*node));
+  return tell_unknown(ctx, settings, unknown, document);
 }
 
 int show_partitions(context::Context& ctx, const Settings& settings, Words words) {
   const auto all = load(ctx);
   if (!all) return ctx.fail(all.error());
-  if (settings.json || settings.yaml) return print_document(ctx, settings, "partitions", *all);
+  std::vector<const Partition*> partitions;
+  std::vector<std::string> unknown;
   if (words.empty()) {
     for (const auto& partition : all->partitions)
-      print(ctx, settings, lines_of(*all, partition));
-    if (all->partitions.empty()) ctx.out.write("No partitions in the system\n");
-    return slurm::k_exit_ok;
+      partitions.push_back(&partition);
+  } else if (const auto* partition = all->find_partition(words[0])) {
+    partitions.push_back(partition);
+  } else {
+    unknown.push_back("Partition " + words[0] + " not found");
   }
-  if (const auto* partition = all->find_partition(words[0])) {
-    print(ctx, settings, lines_of(*all, *partition));
-    return slurm::k_exit_ok;
-  }
-  if (!settings.quiet) ctx.out.write("Partition " + words[0] + " not found\n");
-  return slurm::k_exit_failure;
+  const bool document = (settings.json || settings.yaml) && unknown.empty();
+  if (document)
+    print_document(ctx, settings, *all, partitions);
+  else
+    for (const auto* partition : partitions)
+      print(ctx, settings, lines_of(*all, *partition));
+  if (!document && words.empty() && partitions.empty())
+    ctx.out.write("No partitions in the system\n");
+  return tell_unknown(ctx, settings, unknown, document);
 }
 
 } // namespace shim::commands::scontrol

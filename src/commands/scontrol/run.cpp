@@ -3,6 +3,7 @@
 #include "slurm_shim/base/strings.h"
 #include "slurm_shim/commands/scontrol.h"
 #include "slurm_shim/context/opening.h"
+#include "slurm_shim/queue/targets.h"
 #include "slurm_shim/slurm/exit_codes.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ constexpr cli::HelpFrame k_help{
         "  show node|partition [NAME]    hosts and their queue instances\n"
         "  show step [ID[.STEP]]         steps of running jobs\n"
         "  show config                   what Slurm's clients read of it\n"
-        "  hold ID...                    keep pending jobs from starting\n"
+        "  hold ID...|jobname=NAME       keep pending jobs from starting\n"
         "  release ID...                 undo hold\n"
         "  requeue ID...                 end running jobs and queue them again\n"
         "  requeuehold ID...             the same, and hold them\n"
@@ -207,6 +208,9 @@ int run_scontrol(context::Context& ctx, const std::vector<std::string>& words) {
                           .details = parsed.has("details"),
                           .json = parsed.has("json"),
                           .yaml = parsed.has("yaml")};
+  const auto clusters = cli::value_of(parsed, scontrol_options(), ctx.env, "clusters");
+  if (const auto known = queue::check_clusters(clusters, ctx.env); !known)
+    return ctx.refuse(known.error().message);
   if (parsed.rest.empty()) return converse(ctx, settings);
   return run_verb(ctx, settings, parsed.rest);
 }

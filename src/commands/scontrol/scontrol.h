@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shim::commands::scontrol {
 
@@ -41,10 +42,13 @@ int show_config(context::Context& ctx);
 int update(context::Context& ctx, const Settings& settings, Words words);
 int write_script(context::Context& ctx, const Settings& settings, Words words);
 
-// {"nodes": [...]} or {"partitions": [...]} as JSON or YAML.
-int print_document(context::Context& ctx,
-                   const Settings& settings,
-                   std::string_view what,
-                   const cluster::Cluster& all);
+// {"nodes": [...]} and {"partitions": [...]} as JSON or YAML.
+void print_document(context::Context& ctx,
+                    const Settings& settings,
+                    const std::vector<const cluster::Node*>& nodes);
+void print_document(context::Context& ctx,
+                    const Settings& settings,
+                    const cluster::Cluster& all,
+                    const std::vector<const cluster::Partition*>& partitions);
 
 } // namespace shim::commands::scontrol

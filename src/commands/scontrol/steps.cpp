@@ -15,13 +15,14 @@ namespace shim::commands::scontrol {
 
 namespace {
 
-std::vector<std::string> lines_of(const queue::Step& step, std::optional<std::uint32_t> uid) {
+std::vector<std::string>
+lines_of(const queue::Step& step, std::optional<std::uint32_t> uid, const std::string& start) {
   const bool batch = step.step == "batch";
   return {
       fmt::format("StepId={} UserId={} StartTime={} TimeLimit={}",
                   step.display_id(),
                   uid ? std::to_string(*uid) : "?",
-                  slurm::format_date_time(step.start),
+                  start,
                   slurm::format_time_limit(step.limit_min)),
       fmt::format("State={} Partition={} NodeList={}",
                   slurm::long_name(step.state),
@@ -68,7 +69,9 @@ int show_steps(context::Context& ctx, const Settings& settings, Words words) {
     for (const auto& step : queue::steps_of(session.source, {job})) {
       if (ref && !ref->step.empty() && step.step != ref->step) continue;
       any = true;
-      ctx.out.write(join(lines_of(step, job.uid), settings.oneliner ? " " : "\n   "));
+      const auto start = slurm::format_date_time(
+          step.start, ctx.env.get_or("SLURM_TIME_FORMAT", ""), session.source.now);
+      ctx.out.write(join(lines_of(step, job.uid, start), settings.oneliner ? " " : "\n   "));
       ctx.out.write(settings.oneliner ? "\n" : "\n\n");
     }
   if (any) return slurm::k_exit_ok;

@@ -197,7 +197,7 @@ Result<void> set_start(Work& work, const std::string& value) {
   const auto when = slurm::parse_date_time(value, static_cast<std::time_t>(work.subject.now));
   if (!when) return refuse(when.error().message);
   work.arg("-a", ge::date_time_argument(*when));
-  work.change.record["begin"] = slurm::format_date_time(*when);
+  work.change.record["begin"] = std::to_string(*when);
   return {};
 }
 

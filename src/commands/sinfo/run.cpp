@@ -5,6 +5,7 @@
 #include "slurm_shim/commands/sinfo.h"
 #include "slurm_shim/context/opening.h"
 #include "slurm_shim/ge/cell.h"
+#include "slurm_shim/queue/targets.h"
 #include "slurm_shim/slurm/exit_codes.h"
 #include "slurm_shim/slurm/hostlist.h"
 
@@ -169,6 +170,9 @@ int run_sinfo(context::Context& ctx, const std::vector<std::string>& words) {
   const auto opening = context::open(ctx, sinfo_options(), k_help, words);
   if (opening.code) return *opening.code;
   const auto& parsed = opening.parsed;
+  const auto clusters = cli::value_of(parsed, sinfo_options(), ctx.env, "clusters");
+  if (const auto known = queue::check_clusters(clusters, ctx.env); !known)
+    return ctx.refuse(known.error().message);
   if (parsed.has("reservation")) {
     ctx.out.write("No reservations in the system\n");
     return slurm::k_exit_ok;

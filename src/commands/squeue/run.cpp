@@ -1,6 +1,5 @@
 #include "columns.h"
 #include "order.h"
-#include "recent.h"
 #include "request.h"
 
 #include "slurm_shim/base/strings.h"
@@ -8,6 +7,7 @@
 #include "slurm_shim/commands/squeue.h"
 #include "slurm_shim/context/opening.h"
 #include "slurm_shim/ge/cell.h"
+#include "slurm_shim/history/recent.h"
 #include "slurm_shim/posix/identity.h"
 #include "slurm_shim/queue/document.h"
 #include "slurm_shim/queue/steps.h"
@@ -182,10 +182,19 @@ private:
     return ended && ended->empty();
   }
 
+  // What is neither in the queue nor in accounting yet is no line.
   [[nodiscard]] Result<std::vector<queue::Job>>
   ended_lately(const std::vector<std::string>& users, const std::vector<queue::Job>& live) const {
-    const auto self = posix::user_name(m_ctx.runner, m_ctx.env);
-    return squeue::ended_lately(source(), m_request.jobs, users, self, live);
+    history::Request request;
+    request.jobs = m_request.jobs;
+    request.users = users;
+    request.caller = posix::user_name(m_ctx.runner, m_ctx.env);
+    request.steps = false;
+    TRY_ASSIGN(const auto entries, history::ended_lately(source(), std::move(request), live));
+    std::vector<queue::Job> lines;
+    for (const auto& entry : entries)
+      if (!entry.live) lines.push_back(history::as_job(entry));
+    return lines;
   }
 
   [[nodiscard]] queue::Source source() const {
