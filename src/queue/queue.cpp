@@ -48,7 +48,9 @@ bool matches(const slurm::JobRef& ref, const Job& job) {
   if (ref.job != job.job) return false;
   if (ref.element) {
     const auto id = slurm::element_job_id(job.job, *ref.element);
-    return id == job.id || (job.tasks.size() > 1 && job.together);
+    // An element that waits with others has no line of its own: its task is in theirs.
+    return id == job.id ||
+           (job.together && std::ranges::find(job.tasks, *ref.element + 1) != job.tasks.end());
   }
   if (ref.indices.empty()) return true;
   return std::ranges::any_of(job.indices, [&](std::uint32_t index) {

@@ -90,6 +90,9 @@ TEST(QueueIds, FindsJobsByAnyOfTheirNames) {
   EXPECT_FALSE(matched(std::to_string(slurm::element_job_id(7, 0)), third));
   EXPECT_TRUE(matched("7_5", waiting(7, {4, 5})));
   EXPECT_FALSE(matched("7_6", waiting(7, {4, 5})));
+  // An own id is that of one element, not of all that wait.
+  EXPECT_TRUE(matched(std::to_string(slurm::element_job_id(7, 1)), waiting(7, {4, 5})));
+  EXPECT_FALSE(matched(std::to_string(slurm::element_job_id(7, 2)), waiting(7, {4, 5})));
 }
 
 TEST(QueueIds, SplitsListsOutsideOfBrackets) {
