@@ -41,7 +41,8 @@ bool allows(const std::vector<std::string>& list, const std::string& value) {
 } // namespace
 
 bool Request::ends_job() const {
-  return !batch && !full && (!signal || *signal == SIGKILL);
+  // --full overrides --batch, which chooses among the receivers of a signal that was named.
+  return !signal || (*signal == SIGKILL && (full || !batch));
 }
 
 Result<Request> make_request(const cli::Parsed& parsed, const EnvList& env) {
@@ -73,8 +74,8 @@ Result<Request> make_request(const cli::Parsed& parsed, const EnvList& env) {
   request.reservations = list_of(value("reservation"));
   request.wckeys = list_of(value("wckey"));
   request.me = parsed.has("me");
-  request.batch = is_set("batch");
   request.full = is_set("full");
+  request.batch = !request.full && is_set("batch");
   request.interactive = is_set("interactive");
   request.quiet = parsed.has("quiet");
   request.verbose = is_set("verbose");

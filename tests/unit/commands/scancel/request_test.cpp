@@ -59,6 +59,13 @@ TEST(ScancelRequest, OnlyAPlainKillEndsTheJob) {
   EXPECT_TRUE(request_of("-s KILL 7")->ends_job());
   EXPECT_FALSE(request_of("-s SIGTERM 7")->ends_job());
   EXPECT_FALSE(request_of("-b -s KILL 7")->ends_job());
+  // Without a signal the entire job ends, whoever else was named.
+  EXPECT_TRUE(request_of("-b 7")->ends_job());
+  EXPECT_TRUE(request_of("-f 7")->ends_job());
+  EXPECT_TRUE(request_of("7", {"SCANCEL_BATCH=1"})->ends_job());
+  EXPECT_TRUE(request_of("-f -s KILL 7")->ends_job());
+  EXPECT_TRUE(request_of("-b -f -s KILL 7")->ends_job());
+  EXPECT_FALSE(request_of("-f -s USR1 7")->ends_job());
   EXPECT_EQ(request_of("--signal=usr1 7")->signal, SIGUSR1);
 }
 
