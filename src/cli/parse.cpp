@@ -3,7 +3,6 @@
 #include "slurm_shim/base/assert.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace shim::cli {
@@ -143,8 +142,8 @@ private:
 } // namespace
 
 const Given* Parsed::last(std::string_view long_name) const {
-  for (const auto& one : std::views::reverse(given))
-    if (one.option->name == long_name) return &one;
+  for (auto it = given.rbegin(); it != given.rend(); ++it)
+    if (it->option->name == long_name) return &*it;
   return nullptr;
 }
 

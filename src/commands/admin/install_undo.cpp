@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ranges>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,8 +91,8 @@ Result<void> Journal::restore_file(const Entry& entry) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail_errno(path, errno);
   if (!entry.link_target.empty() && ::symlink(entry.link_target.c_str(), path.c_str()) != 0)
     return fail_errno(path, errno);
-  for (const auto& folder : std::views::reverse(entry.made_folders))
-    ::rmdir(folder.c_str()); // what is not empty stays
+  for (auto folder = entry.made_folders.rbegin(); folder != entry.made_folders.rend(); ++folder)
+    ::rmdir(folder->c_str()); // what is not empty stays
   return {};
 }
 
@@ -131,11 +130,11 @@ Result<void> Journal::unwire_queue(const Action& action) {
 
 Journal::Report Journal::roll_back() {
   Report report;
-  for (const auto& entry : std::views::reverse(m_entries)) {
-    const auto& action = *entry.action;
+  for (auto entry = m_entries.rbegin(); entry != m_entries.rend(); ++entry) {
+    const auto& action = *entry->action;
     const auto command = undo_command(action);
     auto text = action.target + (action.attribute.empty() ? "" : " " + action.attribute);
-    if (const auto undone = undo(entry); undone)
+    if (const auto undone = undo(*entry); undone)
       report.undone.push_back(std::move(text));
     else
       report.left.push_back((command.empty() ? "# " + text : command) + "   # " +

@@ -52,6 +52,7 @@ std::string bootstrap_text(const Survey& s) {
 // "host: text" of the reports that have one, by text.
 std::string grouped(const std::map<std::string, std::vector<std::string>>& hosts_by_text) {
   std::vector<std::string> parts;
+  parts.reserve(hosts_by_text.size());
   for (const auto& [text, hosts] : hosts_by_text)
     parts.push_back(join(hosts, ", ") + ": " + text);
   return join(parts, "; ");

@@ -95,7 +95,7 @@ std::vector<std::string> Survey::used_pes() const {
   return names;
 }
 
-Result<std::vector<std::string>> Survey::used_queues() {
+Result<std::vector<std::string>> Survey::used_queues() const {
   std::vector<std::string> names;
   for (const auto& partition : config().partitions)
     add_name(names, partition.queue);
@@ -130,7 +130,7 @@ Result<ge::Attributes> Survey::engine_config(const std::string& host) const {
   return values;
 }
 
-std::string Survey::installed_bin() {
+std::string Survey::installed_bin() const {
   for (const auto& name : used_pes()) {
     const auto object = pe(name);
     if (!object || !*object) continue;

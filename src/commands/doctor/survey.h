@@ -54,7 +54,7 @@ struct HostReport {
 
 class Survey {
 public:
-  Survey(context::Context& ctx, const Options& options, std::vector<std::string> links);
+  Survey(context::Context& context, const Options& given, std::vector<std::string> names);
 
   context::Context& ctx;
   const Options& options;
@@ -76,7 +76,7 @@ public:
   // Names, each once: parallel environments and cluster queues that the configuration uses. Without
   // partitions the queues are those of the engine that have our PE.
   [[nodiscard]] std::vector<std::string> used_pes() const;
-  [[nodiscard]] Result<std::vector<std::string>> used_queues();
+  [[nodiscard]] Result<std::vector<std::string>> used_queues() const;
   [[nodiscard]] std::vector<std::string> pes_of(const config::Partition& partition) const;
 
   // Nothing when there is no such object.
@@ -85,7 +85,7 @@ public:
   // The global configuration, and a host's own over it.
   [[nodiscard]] Result<ge::Attributes> engine_config(const std::string& host = {}) const;
   // Folder of the installed binary: the PE hook's, the usual one, the running one's.
-  [[nodiscard]] std::string installed_bin();
+  [[nodiscard]] std::string installed_bin() const;
 
   // One report per host of --hosts (host_report.cpp).
   std::map<std::string, HostReport> host_reports;

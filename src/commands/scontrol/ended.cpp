@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <map>
-#include <ranges>
 
 namespace shim::commands::scontrol {
 
@@ -32,8 +31,9 @@ Result<std::vector<queue::Job>> ended_jobs(context::Context& ctx,
   request.caller = posix::user_name(ctx.runner, ctx.env);
   TRY_ASSIGN(const auto past, history::ended_lately(session.source, std::move(request), queued));
   std::vector<queue::Job> jobs;
-  for (const auto& entry : std::views::reverse(past))
-    jobs.push_back(ended_job(entry));
+  jobs.reserve(past.size());
+  for (auto entry = past.rbegin(); entry != past.rend(); ++entry)
+    jobs.push_back(ended_job(*entry));
   std::map<std::string, std::optional<posix::PasswdEntry>> owners;
   for (auto& job : jobs) {
     const auto [it, fresh] = owners.try_emplace(job.user);

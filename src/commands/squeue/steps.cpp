@@ -116,7 +116,7 @@ void sort_steps(std::vector<Step>& steps, std::string_view keys) {
       if (descending || part.starts_with('+')) part.remove_prefix(1);
       if (part.empty()) continue;
       const auto order = compare(part.front(), a, b);
-      if (order != 0) return descending ? order > 0 : order < 0;
+      if (std::is_neq(order)) return descending ? std::is_gt(order) : std::is_lt(order);
     }
     return place(a) < place(b);
   });

@@ -114,8 +114,8 @@ Result<void> Supervisor::open_listener() {
         return m_hosts[i].channel ? proto::Admission::duplicate : proto::Admission::ok;
     return proto::Admission::unknown_host;
   };
-  events.on_host = [this](const std::string& name, std::shared_ptr<proto::Channel> channel) {
-    on_host(name, std::move(channel));
+  events.on_host = [this](const std::string& name, const std::shared_ptr<proto::Channel>& channel) {
+    on_host(name, channel);
   };
   events.on_version = [this](const std::string& name, const std::string& version) {
     fail_launch("stepper on " + name + " speaks another protocol (\"" + sanitize_utf8(version) +
@@ -211,7 +211,7 @@ Result<void> Supervisor::start_steppers() {
 
 // --- hand-shake ----------------------------------------------------------------------------------
 
-void Supervisor::on_host(const std::string& name, std::shared_ptr<proto::Channel> channel) {
+void Supervisor::on_host(const std::string& name, const std::shared_ptr<proto::Channel>& channel) {
   std::size_t index = 0;
   while (m_plan.hosts[index].name != name)
     ++index;
@@ -235,7 +235,7 @@ void Supervisor::send_specs() {
     info("Step created for job " + std::to_string(m_plan.ground.slurm_job_id));
   const proto::StepSpecEncoder encoder(make_step_spec(m_ctx, m_plan, m_control));
   for (std::size_t i = 0; i < m_hosts.size(); ++i) {
-    auto tail = encoder.tail(make_rank_specs(m_ctx, m_plan, i));
+    auto tail = proto::StepSpecEncoder::tail(make_rank_specs(m_ctx, m_plan, i));
     if (encoder.head()->size() + tail.size() > proto::k_max_spec)
       return fail_launch("environment and arguments are too large: " +
                              std::to_string(encoder.head()->size() + tail.size()) +

@@ -61,7 +61,7 @@ private:
   Result<void> open_listener();
   Result<void> preflight();
   Result<void> start_steppers();
-  void on_host(const std::string& name, std::shared_ptr<proto::Channel> channel);
+  void on_host(const std::string& name, const std::shared_ptr<proto::Channel>& channel);
   void send_specs();
   void fail_launch(const std::string& message, int code);
   void end_step();
