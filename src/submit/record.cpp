@@ -90,7 +90,10 @@ void add_policy(SubmitRecord& record, const Request& request, const Effective& e
   if (request.nice) record.set_int("nice", *request.nice);
   if (request.begin) record.set_int("begin", *request.begin);
   if (request.mail_types) record.set("mail", slurm::format_mail_types(*request.mail_types));
-  if (request.distribution) record.set("dist", slurm::format_distribution(*request.distribution));
+  if (const auto& dist = request.distribution) {
+    const auto size = dist->plane_size > 0 ? "=" + std::to_string(dist->plane_size) : std::string();
+    record.set("dist", slurm::format_distribution(*dist) + size);
+  }
   if (request.exclusive) record.set_int("excl", 1);
   if (request.memory) {
     static constexpr std::string_view k_per[] = {"node", "cpu", "gpu"};

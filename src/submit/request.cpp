@@ -81,13 +81,20 @@ Result<void> derive_from_gpus(Request& r) {
   if (r.memory && r.memory->per == MemoryPer::gpu && !any_gpu)
     return refuse_gres(fmt::format(
         "Requested mem_per_tres=gres:gpu:{} but did not request any GPU.", r.memory->mebibytes));
-  if (per_task > 0 && total > 0 && !r.ntasks) r.ntasks = total / per_task;
+  if (per_task > 0 && total > 0 && r.ntasks && *r.ntasks != total / per_task)
+    return refuse_gres(
+        fmt::format("--gpus={} is not {} tasks of --gpus-per-task={}", total, *r.ntasks, per_task));
+  if (per_task > 0 && total > 0) r.ntasks = total / per_task;
   if (r.tasks_per_gpu && total > 0 && !r.ntasks) r.ntasks = *r.tasks_per_gpu * total;
+  if (total == 0 || per_node == 0) return {};
+  const int n = total / per_node;
   const bool counted = r.nodes && r.nodes->min > 0;
-  if (!counted && total > 0 && per_node > 0 && total % per_node == 0) {
-    const int n = total / per_node;
-    r.nodes = slurm::NodeCount{n, n, false};
-  }
+  if (total % per_node != 0 || (counted && (n < r.nodes->min || n > r.nodes->max)))
+    return refuse_gres(fmt::format("--gpus={} is not {} on each of {} nodes",
+                                   total,
+                                   per_node,
+                                   counted ? std::to_string(r.nodes->min) : "some"));
+  r.nodes = slurm::NodeCount{n, n, false};
   return {};
 }
 
