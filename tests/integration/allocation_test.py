@@ -196,6 +196,11 @@ class Allocation(unittest.TestCase):
         done = self.run_it("bash", "-c", "set -o pipefail; salloc yes 2>/dev/null | head -n1; echo ${PIPESTATUS[0]}")
         self.assertEqual(done.stdout, "y\n141\n")
 
+    def test_heterogeneous_jobs_are_refused(self):
+        done = self.run_it("salloc", "-n1", ":", "-n2", "true")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (255, "", "salloc: error: heterogeneous jobs are not supported\n"))
+
     def test_refusals(self):
         (self.root / "qrsh/refuse").write_text("error: no suitable queues", encoding="utf-8")
         done = self.run_it("salloc", "-N9", "true")

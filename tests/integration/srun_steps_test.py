@@ -212,10 +212,17 @@ class Steps(unittest.TestCase):
             self.assertEqual((code, out), (1, ""))
             self.assertIn(f"srun: error: Invalid MPI type '{kind}', --mpi=list for acceptable types\n", err)
             self.assertIn("mpirun", err)
-        self.assertEqual(self.world.run("-N2", "-n2", "true", env={"SLURM_MPI_TYPE": "pmix"})[0], 1)
+        # What a profile says comes along with every job and must not end its steps.
+        self.assertEqual(self.world.run("-N2", "-n2", "echo", "x", env={"SLURM_MPI_TYPE": "pmix"}),
+                         (0, "x\nx\n", "srun: warning: SLURM_MPI_TYPE=pmix is ignored: only none is supported\n"))
         self.assertEqual(self.world.run("--mpi=none", "-N2", "-n2", "echo", "x"), (0, "x\nx\n", ""))
         self.assertEqual(self.world.run("--mpi=list"), (0, "MPI plugin types are...\n\tnone\n", ""))
         self.assertEqual(self.registered(), {})
+
+    def test_heterogeneous_steps_are_refused(self):
+        for words in (("-n1", "echo", "a", ":", "-n1", "echo", "b"), ("-n1", ":", "echo", "b")):
+            self.assertEqual(self.world.run(*words),
+                             (255, "", 'srun: error: heterogeneous steps (":") are not supported: see --multi-prog\n'))
 
     def test_a_killed_job_ends_steps_and_waits(self):
         self.become_batch_job()

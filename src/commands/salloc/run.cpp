@@ -56,6 +56,8 @@ public:
         m_ctx.warning(text);
     if (!wanted.job.name) wanted.job.name = "interactive";
     wanted.command = parsed->rest;
+    if (!wanted.command.empty() && wanted.command.front() == ":")
+      return submit::refuse("heterogeneous jobs are not supported", slurm::k_exit_usage);
     const bool is_shell = wanted.command.empty();
     if (is_shell) wanted.command = {shell_of_user(m_ctx)};
     // On a terminal the command gets one, as if it ran here; what is redirected stays apart.

@@ -194,7 +194,11 @@ Result<Request> make_request(const cli::Parsed& parsed,
   if (const auto* id = parsed.last("jobid")) request.job_id = id->value.value_or("");
   request.propagate = input.value("propagate").value_or("");
   if (!request.propagate.empty()) TRY(slurm::check_propagate(request.propagate));
-  request.mpi = input.value("mpi").value_or("");
+  // A profile's SLURM_MPI_TYPE comes along with every job: it must not end its steps.
+  if (const auto* mpi = parsed.last("mpi"))
+    request.mpi = mpi->value.value_or("");
+  else if (const auto kind = input.value("mpi").value_or("none"); !kind.empty() && kind != "none")
+    warnings.push_back("SLURM_MPI_TYPE=" + kind + " is ignored: only none is supported");
   request.quiet = input.flag("quiet");
   request.verbose = input.count("verbose");
   request.quit_on_interrupt = input.flag("quit-on-interrupt");

@@ -147,6 +147,10 @@ int run_srun(context::Context& ctx, const std::vector<std::string>& words) {
     return slurm::k_exit_usage;
   }
   if (context::answer_about_itself(ctx, srun_options(), k_help, *parsed)) return slurm::k_exit_ok;
+  if (std::ranges::find(parsed->rest, ":") != parsed->rest.end()) {
+    ctx.error("heterogeneous steps (\":\") are not supported: see --multi-prog");
+    return slurm::k_exit_usage;
+  }
   if (const auto loaded = context::load_config(ctx); !loaded) return ctx.fail(loaded.error());
   srun::LayoutHere here(ctx.env);
   const bool is_outside = srun::allocates(ctx, *parsed, here);
