@@ -67,7 +67,7 @@ int take_loose_value(const context::Context& ctx, cli::Parsed& parsed) {
 std::vector<std::string> users_of(context::Context& ctx, const Request& request, bool& nobody) {
   std::vector<std::string> users;
   const auto self = posix::user_name(ctx.runner, ctx.env);
-  if (request.me) users.push_back(self);
+  if (request.me) return {self}; // whatever else, a variable's list for one, names users
   for (const auto& user : request.users) {
     if (user == self) {
       users.push_back(user);

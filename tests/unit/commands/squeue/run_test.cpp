@@ -152,6 +152,9 @@ TEST_F(SqueueRun, MeAndUsersBecomeTheEnginesUsers) {
   m_engine.answer("getent passwd 1002", {0, "bob:x:1002:1002::/home/bob:/bin/sh\n", ""});
   EXPECT_EQ(squeue({"-u", "1002", "-h"}).code, 0);
   EXPECT_EQ(m_engine.calls.at(1), "qstat -xml -r -u bob");
+  m_engine.calls.clear();
+  EXPECT_EQ(squeue({"-u", "bob", "--me", "-h"}).code, 0);
+  EXPECT_EQ(m_engine.calls.at(0), "qstat -xml -r -u alice");
 }
 
 TEST_F(SqueueRun, AnEngineThatDoesNotAnswerIsNoEmptyQueue) {
