@@ -59,6 +59,7 @@ function(shim_unit_tests)
     shim_target_name("${module}" lib)
     string(REPLACE "shim_" "unit_" test "${lib}")
     add_executable(${test} ${sources})
+    set_target_properties(${test} PROPERTIES UNITY_BUILD OFF) # tests name their helpers as they like
     target_include_directories(${test} PRIVATE "${CMAKE_SOURCE_DIR}/src/${module}"
                                "${CMAKE_SOURCE_DIR}/tests")
     target_compile_definitions(${test} PRIVATE SHIM_TEST_DATA="${CMAKE_SOURCE_DIR}/tests")

@@ -12,3 +12,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   target_compile_options(shim_warnings INTERFACE
     -Wno-null-dereference -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+
+# Several files as one unit: what gcc says of names that another file has, the builds of single files tell rightly.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(shim_warnings INTERFACE -Wno-subobject-linkage -Wno-shadow)
+endif()
