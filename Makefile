@@ -33,7 +33,7 @@ dist: release
 lint: bootstrap
 	scripts/lint
 
-# clang-tidy over what differs from main.
+# clang-tidy over the tree, minutes; scripts/tidy MODULE for one module.
 tidy: bootstrap
 	scripts/tidy
 
