@@ -51,7 +51,7 @@ TEST_F(Scontrol, ShowsAJobAsSlurmDoes) {
   EXPECT_EQ(job.code, 0);
   EXPECT_EQ(job.err, "");
   EXPECT_TRUE(job.out.starts_with("JobId=44 JobName=perun\n   UserId=user1(")) << job.out;
-  EXPECT_TRUE(job.out.ends_with("\n   Power=\n   \n\n")) << job.out;
+  EXPECT_TRUE(job.out.ends_with("\n   Power=\n   TresPerNode=gres:gpu:2\n   \n\n")) << job.out;
   for (const auto* part : {"\n   JobState=RUNNING Reason=None Dependency=(null)\n",
                            " TimeLimit=UNLIMITED TimeMin=N/A\n",
                            "\n   StartTime=2026-11-30T01:42:30 EndTime=Unknown Deadline=N/A\n",
