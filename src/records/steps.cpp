@@ -232,7 +232,7 @@ Result<void> post_step_request(const JobFolder& folder, int step, const StepRequ
 }
 
 Result<posix::Fd> take_supervisor_lock(const JobFolder& folder) {
-  constexpr std::chrono::milliseconds k_lock_retry{10};
+  constexpr std::chrono::milliseconds k_retry_lock{10};
   constexpr int k_tries = 100; // somebody may be looking at the lock right now
   const auto path = folder.lock();
   TRY_ASSIGN(auto fd, posix::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
@@ -241,7 +241,7 @@ Result<posix::Fd> take_supervisor_lock(const JobFolder& folder) {
   for (int i = 0; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++i) {
     if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(path, errno);
     if (i == k_tries) return fail(ErrorKind::refused, path + ": held by another supervisor");
-    clock.sleep_for(k_lock_retry);
+    clock.sleep_for(k_retry_lock);
   }
   return fd;
 }

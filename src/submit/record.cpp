@@ -22,6 +22,7 @@ std::string tasks_text(const std::vector<int>& tasks) {
   const bool even = std::ranges::adjacent_find(tasks, std::not_equal_to{}) == tasks.end();
   if (even) return std::to_string(tasks.front());
   std::vector<std::string> texts;
+  texts.reserve(tasks.size());
   for (const int n : tasks)
     texts.push_back(std::to_string(n));
   return join(texts, ",");

@@ -102,7 +102,7 @@ private:
                   "for all of them (',')\nBatch job submission failed: Job dependency problem");
   }
 
-  void hold(std::vector<std::string>& list, const std::string& job) {
+  static void hold(std::vector<std::string>& list, const std::string& job) {
     if (std::ranges::count(list, job) == 0) list.push_back(job);
   }
 
@@ -142,12 +142,12 @@ private:
   // The engine knows only the end of a job. One that has started already needs no waiting; a job of
   // our own ends the wait when it starts.
   void after(const Dependency& item, const std::string& job, const Predecessor* known) {
-    using State = Predecessor::State;
+    using Known = Predecessor::State;
     const bool started =
-        known != nullptr && (known->state == State::started || known->state == State::ended);
+        known != nullptr && (known->state == Known::started || known->state == Known::ended);
     if (!started) {
       hold(m_out.hold_jobs, job);
-      if (known != nullptr && known->state == State::unknown) return;
+      if (known != nullptr && known->state == Known::unknown) return;
       if (known != nullptr && known->tells_start) {
         m_out.wait_for_starts.push_back({known->job, item.delay_minutes});
         return;
@@ -188,7 +188,7 @@ private:
       if (name == m_name) hold(m_out.hold_jobs, std::to_string(job));
   }
 
-  const Predecessor* find(std::uint64_t job) const {
+  [[nodiscard]] const Predecessor* find(std::uint64_t job) const {
     const auto it = std::ranges::find(m_facts.predecessors, job, &Predecessor::job);
     return it == m_facts.predecessors.end() ? nullptr : &*it;
   }
