@@ -130,15 +130,25 @@ Result<void> Journal::unwire_queue(const Action& action) {
 
 Journal::Report Journal::roll_back() {
   Report report;
+  // A queue whose starter is gone goes into error state with the next job: while an object of the
+  // engine may still name our files, these stay.
+  bool is_wired = false;
   for (auto entry = m_entries.rbegin(); entry != m_entries.rend(); ++entry) {
     const auto& action = *entry->action;
     const auto command = undo_command(action);
     auto text = action.target + (action.attribute.empty() ? "" : " " + action.attribute);
-    if (const auto undone = undo(*entry); undone)
+    const bool is_object = action.kind == Kind::pe || action.kind == Kind::queue;
+    const Result<void> undone =
+        is_wired && !is_object
+            ? Result<void>(fail(ErrorKind::refused, "not before the commands above"))
+            : undo(*entry);
+    if (undone) {
       report.undone.push_back(std::move(text));
-    else
-      report.left.push_back((command.empty() ? "# " + text : command) + "   # " +
-                            undone.error().message);
+      continue;
+    }
+    is_wired = is_wired || is_object;
+    report.left.push_back((command.empty() ? "# " + text : command) + "   # " +
+                          undone.error().message);
   }
   m_entries.clear();
   return report;

@@ -62,7 +62,11 @@ TEST_P(Uninstall, what_cannot_be_taken_back_is_told_as_commands) {
   EXPECT_EQ(run({"--apply", "--yes"}), 3);
   EXPECT_THAT(err,
               AllOf(HasSubstr("Not taken back; these commands do it:\n"),
-                    HasSubstr("  qconf -mattr queue starter_method NONE batch.q   # ")));
+                    HasSubstr("  qconf -mattr queue starter_method NONE batch.q   # "),
+                    HasSubstr(starter() + "   # not before the commands above\n")));
+  // What a queue still names has to be there.
+  EXPECT_TRUE(fs::exists(starter()));
+  EXPECT_TRUE(fs::exists(prefix + "/bin/slurm-shim-env"));
 }
 
 TEST_P(Uninstall, files_of_before_come_back) {
